@@ -1,0 +1,3 @@
+"""One node: finds its cards, watches their health, serves the kubelet, programs regions, reports."""
+
+__version__ = "0.1.0"
