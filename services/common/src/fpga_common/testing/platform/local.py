@@ -1,0 +1,240 @@
+"""Every service of the platform on this machine, started in order and always ended."""
+
+import shutil
+import tempfile
+import urllib.request
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+from fpga_common.client import ManagerClient
+from fpga_common.testing.platform.layout import (
+    OUR_VARIABLES,
+    Layout,
+    console_script,
+    manager_configuration,
+    write_configuration,
+)
+from fpga_common.testing.platform.node import SimulatedNode
+from fpga_common.testing.processes import Process
+from fpga_common.testing.redis_server import RedisServer
+from fpga_common.testing.waiting import free_port, listening, wait_for
+
+MANAGER = "fpga-bitstream-manager"
+
+
+class SetupFailed(Exception):
+    """A preparing command failed; the message ends with its output."""
+
+
+class LocalPlatform:
+    """A running platform below ``folder`` (a private temporary one by default).
+
+    ``api_port`` and ``web_port`` are wishes: another free port is taken when they are in use.
+    Nothing stays running or lies around after ``stop``, unless ``folder`` was given.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        nodes: Sequence[str] = ("sim-a", "sim-b"),
+        profiles: tuple[str, ...] = ("pac-a10", "pac-a10"),
+        programming_seconds: float = 1.0,
+        api_port: int | None = None,
+        web_port: int | None = None,
+        with_web: bool = True,
+        database_url: str | None = None,
+    ) -> None:
+        self._stack = ExitStack()
+        self._own_folder = folder is None
+        self._folder = folder or Path(tempfile.mkdtemp(prefix="fpga-platform-"))
+        self._sockets = Path(tempfile.mkdtemp(prefix="fp"))
+        self.layout = Layout(self._folder)
+        self.api_port = _preferred(api_port)
+        self.web_port = _preferred(web_port)
+        self._with_web = with_web
+        self._database_url = database_url
+        self._node_names = tuple(nodes)
+        self._profiles = profiles
+        self._programming_seconds = programming_seconds
+        self.nodes: dict[str, SimulatedNode] = {}
+        self.processes: dict[str, Process] = {}
+        self.redis: RedisServer | None = None
+        self._manager_config: Path | None = None
+
+    @property
+    def api_url(self) -> str:
+        """The manager's address."""
+        return f"http://127.0.0.1:{self.api_port}"
+
+    @property
+    def console_url(self) -> str:
+        """The console's address."""
+        return f"http://127.0.0.1:{self.web_port}"
+
+    @property
+    def admin_token_file(self) -> Path:
+        """The file with the administrator's token."""
+        return self.layout.credentials / "admin-token"
+
+    @property
+    def admin_token(self) -> str:
+        """The administrator's token."""
+        return self.admin_token_file.read_text(encoding="utf-8").strip()
+
+    def client(self) -> ManagerClient:
+        """A client of the manager with the administrator's rights."""
+        return ManagerClient(self.api_url, self.admin_token)
+
+    def start(self) -> "LocalPlatform":
+        """Start everything and wait until nodes are registered and reported.
+
+        Raises:
+            SetupFailed, ProcessEnded, TimeoutError: after everything was ended again.
+        """
+        try:
+            self._start_manager()
+            self._start_nodes()
+            if self._with_web:
+                self._start_web()
+            self._wait_ready()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def _start_manager(self) -> None:
+        self._bootstrap()
+        password = (self.layout.credentials / "redis-password").read_text().strip()
+        self.redis = self._stack.enter_context(
+            RedisServer(self.layout.root / "redis", password=password)
+        )
+        self._manager_config = write_configuration(
+            self.layout.root / "manager.yaml",
+            manager_configuration(
+                self.layout,
+                api_port=self.api_port,
+                redis_url=self.redis.url,
+                database_url=self._database_url,
+            ),
+        )
+        self._run(MANAGER, "--config", str(self._manager_config), "migrate")
+        for part in ("api", "worker", "reconciler"):
+            self.start_manager_part(part)
+
+    def start_manager_part(self, part: str) -> Process:
+        """Start ``api``, ``worker`` or ``reconciler`` (again)."""
+        return self._spawn(
+            part, [console_script(MANAGER), "--config", str(self._manager_config), part]
+        )
+
+    def _start_nodes(self) -> None:
+        for name in self._node_names:
+            node = SimulatedNode(
+                self.layout,
+                name,
+                sockets=self._sockets,
+                profiles=self._profiles,
+                manager_url=self.api_url,
+                programming_seconds=self._programming_seconds,
+            )
+            self.nodes[name] = node
+            self._stack.callback(node.stop)
+            node.start()
+
+    def _start_web(self) -> None:
+        config = write_configuration(
+            self.layout.root / "web.yaml",
+            {"bind": f"127.0.0.1:{self.web_port}", "manager": {"url": self.api_url}},
+        )
+        self._spawn("web", [console_script("fpga-web"), "--config", str(config), "serve"])
+
+    def _wait_ready(self) -> None:
+        wait_for(lambda: self._answers(self.api_url), timeout=60, what="an answer of the API")
+        if self._with_web:
+            wait_for(
+                lambda: self._answers(self.console_url), timeout=60, what="an answer of the console"
+            )
+        for node in self.nodes.values():
+            node.wait_registered(60)
+        expected = {card.region_id for node in self.nodes.values() for card in node.host.cards}
+        with self.client() as client:
+            wait_for(
+                lambda: {device.id for device in client.devices()} == expected,
+                timeout=60,
+                what="every device in the manager",
+            )
+
+    def _answers(self, url: str) -> bool:
+        for process in self.processes.values():
+            process.require_running()
+        port = int(url.rsplit(":", 1)[1])
+        if not listening(port):
+            return False
+        with urllib.request.urlopen(f"{url}/healthz", timeout=5) as answer:  # noqa: S310
+            return bool(answer.status == 200)
+
+    def _bootstrap(self) -> None:
+        nodes = [word for name in self._node_names for word in ("--node", name)]
+        self._run(
+            MANAGER,
+            "bootstrap",
+            "--directory",
+            str(self.layout.credentials),
+            "--host",
+            "127.0.0.1",
+            "--host",
+            "localhost",
+            *nodes,
+        )
+
+    def _run(self, script: str, *arguments: str) -> None:
+        process = Process(
+            f"{script} {' '.join(arguments[:3])}",
+            [console_script(script), *arguments],
+            log=self.layout.logs / "setup.log",
+            unset=OUR_VARIABLES,
+        )
+        if process.wait(120) != 0:
+            raise SetupFailed(f"{process.name} failed with {process.returncode}:\n{process.tail()}")
+
+    def _spawn(self, name: str, command: list[str]) -> Process:
+        process = Process(
+            name,
+            command,
+            log=self.layout.logs / f"{name}.log",
+            unset=OUR_VARIABLES,
+        )
+        self.processes[name] = process
+        self._stack.callback(process.stop)
+        return process
+
+    def stop(self) -> None:
+        """End everything that was started, newest first, and remove private folders."""
+        for process in self.processes.values():
+            process.terminate()
+        try:
+            self._stack.close()
+        finally:
+            shutil.rmtree(self._sockets, ignore_errors=True)
+            if self._own_folder:
+                shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> "LocalPlatform":
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def _preferred(port: int | None) -> int:
+    if port is None or listening(port):
+        return free_port()
+    return port
