@@ -39,3 +39,11 @@ lock: setup ## Resolve requirements/*.txt anew
 .PHONY: clean
 clean: ## Remove what make made
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis services/web/src/fpga_web/static/vendor
+
+.PHONY: demo
+demo: setup ## Run the whole platform on this machine with simulated cards (ONCE=1: end after the story)
+	@PYTHONPATH=tools $(PY) -m demo $(if $(ONCE),--once)
+
+.PHONY: bench
+bench: setup ## Measure start-up, allocation, memory, faults and loads
+	@PYTHONPATH=benchmarks $(PY) -m bench
