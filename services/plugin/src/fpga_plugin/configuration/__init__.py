@@ -1,0 +1,1 @@
+"""Reading and checking a configuration: strict, and every failure names its key."""

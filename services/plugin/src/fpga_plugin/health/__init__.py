@@ -1,0 +1,1 @@
+"""Health: what is checked, and what follows from what the checks saw."""
