@@ -1,0 +1,259 @@
+"""Settings of every manager process: one YAML file, each key also by environment variable.
+
+Called by ``cli``. The environment wins over the file: ``FPGA_MANAGER_API__BIND`` is ``api.bind``.
+Each field says its unit, its default and why it is what it is.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from fpga_bitstream_manager.addresses import require_address
+from fpga_common.domain.errors import InvalidConfiguration
+
+ENVIRONMENT_PREFIX = "FPGA_MANAGER_"
+
+Address = Annotated[str, AfterValidator(require_address)]
+OptionalAddress = Annotated[str, AfterValidator(lambda text: text and require_address(text))]
+
+
+class Section(BaseModel):
+    """A part of the file; unknown keys are errors, so that a typing mistake is not a default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ApiSettings(Section):
+    """The REST server."""
+
+    bind: Address = Field(
+        default="127.0.0.1:8080", description="host:port; loopback because it is plain HTTP."
+    )
+    tls_cert_file: str = Field(default="", description="PEM chain; empty serves plain HTTP.")
+    tls_key_file: str = Field(default="", description="PEM key of tls_cert_file.")
+    threads: int = Field(
+        default=32, ge=2, le=512, description="Requests at a time; an event stream holds one."
+    )
+    streams: int = Field(
+        default=24, ge=1, description="Event streams at a time; leaves threads for short requests."
+    )
+    max_json_bytes: int = Field(
+        default=4 * 1024 * 1024,
+        ge=1024,
+        description="Longest JSON body in bytes; a report of 64 devices has under 1 MiB.",
+    )
+
+    @model_validator(mode="after")
+    def _certificate_has_key(self) -> Self:
+        if bool(self.tls_cert_file) != bool(self.tls_key_file):
+            raise ValueError("tls_cert_file and tls_key_file go together")
+        if self.streams >= self.threads:
+            object.__setattr__(self, "streams", self.threads - 1)
+        return self
+
+    @property
+    def tls(self) -> bool:
+        """Whether the server speaks HTTPS."""
+        return bool(self.tls_cert_file)
+
+
+class DatabaseSettings(Section):
+    """The ledger."""
+
+    url: str = Field(
+        default="sqlite:////var/lib/fpga-platform/ledger.db",
+        pattern=r"^(sqlite|postgresql(\+psycopg)?)://",
+        description="SQLAlchemy URL; SQLite needs one volume that every process shares.",
+    )
+    busy_seconds: float = Field(
+        default=10.0, gt=0, description="Wait in seconds for another writer before answering 503."
+    )
+
+
+class RedisSettings(Section):
+    """Broker and heartbeats."""
+
+    url: str = Field(
+        default="redis://127.0.0.1:6379/0",
+        pattern=r"^(rediss?|unix)://",
+        description="Where Redis or Valkey answers.",
+    )
+    password_file: str = Field(
+        default="", description="File with the password; a password in the URL would be shown."
+    )
+    timeout_seconds: float = Field(
+        default=1.0,
+        gt=0,
+        description="Longest wait in seconds for an answer; the ledger stands in.",
+    )
+
+    def password(self) -> str | None:
+        """The password, None where there is none. Raises InvalidConfiguration."""
+        if not self.password_file:
+            return None
+        try:
+            return Path(self.password_file).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise InvalidConfiguration("redis.password_file", str(error)) from error
+
+
+class StoreSettings(Section):
+    """Where bitstreams lie."""
+
+    url: str = Field(
+        default="file:///var/lib/fpga-platform/bitstreams",
+        pattern=r"^file:///",
+        description="Folder as a file URL.",
+    )
+
+
+class BitstreamSettings(Section):
+    """What may be uploaded."""
+
+    max_bytes: int = Field(
+        default=1024**3, ge=1, description="Largest file in bytes; the largest cards' are 200 MB."
+    )
+
+
+class AccessSettings(Section):
+    """Who may call."""
+
+    admin_token_file: str = Field(default="", description="File with the first admin's token.")
+    node_tokens_dir: str = Field(
+        default="", description="Folder of <node>.token files; for nodes outside Kubernetes."
+    )
+    session_seconds: float = Field(
+        default=43200.0, gt=0, description="Life of a console session in seconds: a working day."
+    )
+
+
+class AgentSettings(Section):
+    """How the manager shows itself to node agents."""
+
+    client_cert_file: str = Field(default="", description="PEM certificate; empty: plain gRPC.")
+    client_key_file: str = Field(default="", description="PEM key of client_cert_file.")
+
+
+class KubernetesSettings(Section):
+    """The cluster."""
+
+    enabled: bool = Field(default=False, description="Off: nodes are known by their files alone.")
+    api_url: str = Field(default="", description="Empty: the cluster this process runs in.")
+    ca_file: str = Field(default="", description="CA of api_url.")
+    token_file: str = Field(default="", description="Bearer token for api_url.")
+
+
+class WorkerSettings(Section):
+    """The Celery worker."""
+
+    threads: int = Field(default=8, ge=1, le=256, description="Loads at a time.")
+
+
+class ReconcilerSettings(Section):
+    """The repairing loop."""
+
+    interval_seconds: float = Field(
+        default=1.0, gt=0, description="Pause between two passes in seconds."
+    )
+
+
+class MetricsSettings(Section):
+    """Prometheus metrics on a port of their own."""
+
+    bind: OptionalAddress = Field(
+        default="", description="host:port; empty: off, the API still has /metrics."
+    )
+
+
+class LogSettings(Section):
+    """Logs, on stderr."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Least level that is written."
+    )
+    format: Literal["json", "text"] = Field(
+        default="json", description="json for collectors, text for people."
+    )
+
+
+class ManagerSettings(BaseSettings):
+    """Everything that can be set."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENVIRONMENT_PREFIX,
+        env_nested_delimiter="__",
+        extra="forbid",
+        frozen=True,
+    )
+
+    api: ApiSettings = Field(default_factory=ApiSettings)
+    database: DatabaseSettings = Field(default_factory=DatabaseSettings)
+    redis: RedisSettings = Field(default_factory=RedisSettings)
+    store: StoreSettings = Field(default_factory=StoreSettings)
+    bitstreams: BitstreamSettings = Field(default_factory=BitstreamSettings)
+    access: AccessSettings = Field(default_factory=AccessSettings)
+    agent: AgentSettings = Field(default_factory=AgentSettings)
+    kubernetes: KubernetesSettings = Field(default_factory=KubernetesSettings)
+    worker: WorkerSettings = Field(default_factory=WorkerSettings)
+    reconciler: ReconcilerSettings = Field(default_factory=ReconcilerSettings)
+    metrics: MetricsSettings = Field(default_factory=MetricsSettings)
+    log: LogSettings = Field(default_factory=LogSettings)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment first, then the file's values."""
+        return env_settings, init_settings
+
+
+def load_settings(config: Path | None) -> ManagerSettings:
+    """Read the file and the environment.
+
+    Raises:
+        InvalidConfiguration: names the first wrong key, what was found and what is expected.
+    """
+    values = _read_file(config) if config else {}
+    try:
+        return ManagerSettings(**values)
+    except ValidationError as error:
+        raise _first_mistake(error) from error
+    except ValueError as error:  # an environment variable of a whole section that is not JSON
+        raise InvalidConfiguration(ENVIRONMENT_PREFIX, str(error)) from error
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidConfiguration("--config", f"{path}: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        line = " ".join(str(error).split())
+        raise InvalidConfiguration("--config", f"{path} is not YAML: {line}") from error
+    if values is None:
+        return {}
+    if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
+        found = type(values).__name__
+        raise InvalidConfiguration("--config", f"found {found} in {path}, expected a mapping")
+    return values
+
+
+def _first_mistake(error: ValidationError) -> InvalidConfiguration:
+    mistake = error.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in mistake["loc"]) or "configuration"
+    if mistake["type"] == "extra_forbidden":
+        return InvalidConfiguration(
+            key, "found an unknown key, expected one of the documented ones"
+        )
+    expected = mistake["msg"].removeprefix("Value error, ")
+    if key.endswith(".url"):  # may hold a password
+        return InvalidConfiguration(key, f"found something else, expected: {expected}")
+    return InvalidConfiguration(key, f"found {mistake['input']!r}, expected: {expected}")
