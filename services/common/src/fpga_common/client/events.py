@@ -13,8 +13,11 @@ class ServerSentEvent:
     id: str | None = None
 
 
-def parse_events(lines: Iterable[str]) -> Iterator[ServerSentEvent]:
-    """Parse a ``text/event-stream``; comments are skipped."""
+def parse_events(lines: Iterable[str], *, keep_comments: bool = False) -> Iterator[ServerSentEvent]:
+    """Parse a ``text/event-stream``.
+
+    Comments, which servers send as pings, are skipped, or become events named ``comment``.
+    """
     name = "message"
     data: list[str] = []
     identifier: str | None = None
@@ -26,7 +29,9 @@ def parse_events(lines: Iterable[str]) -> Iterator[ServerSentEvent]:
             continue
         field, _, value = line.partition(":")
         value = value.removeprefix(" ")
-        if field == "event":
+        if not field and keep_comments:
+            yield ServerSentEvent("comment", value)
+        elif field == "event":
             name = value
         elif field == "data":
             data.append(value)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, TypeVar
+from urllib.parse import quote
 
 import httpx2
 from pydantic import BaseModel, ValidationError
@@ -39,6 +40,7 @@ class ManagerClient:
         ca_file: Path | None = None,
         timeout: float = 30.0,
         headers: dict[str, str] | None = None,
+        connections: httpx2.Client | None = None,
     ) -> None:
         verify: ssl.SSLContext | bool = (
             ssl.create_default_context(cafile=str(ca_file)) if ca_file else True
@@ -47,7 +49,29 @@ class ManagerClient:
         if token:
             sent["Authorization"] = f"Bearer {token}"
         self._url = url
-        self._http = httpx2.Client(base_url=url, headers=sent, timeout=timeout, verify=verify)
+        self._headers = sent
+        self._timeout = timeout
+        self._http = connections or httpx2.Client(base_url=url, timeout=timeout, verify=verify)
+        self._owns_http = connections is None
+
+    def with_token(
+        self,
+        token: str | None,
+        *,
+        timeout: float | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> "ManagerClient":
+        """A client for another caller that shares this one's connections.
+
+        Closing it closes nothing; ``timeout`` in seconds, by default this client's own.
+        """
+        return ManagerClient(
+            self._url,
+            token,
+            timeout=self._timeout if timeout is None else timeout,
+            headers=headers,
+            connections=self._http,
+        )
 
     def __enter__(self) -> "ManagerClient":
         return self
@@ -61,8 +85,9 @@ class ManagerClient:
         self.close()
 
     def close(self) -> None:
-        """Close the connections."""
-        self._http.close()
+        """Close the connections, unless they are another client's."""
+        if self._owns_http:
+            self._http.close()
 
     # access
 
@@ -88,7 +113,7 @@ class ManagerClient:
 
     def delete_token(self, name: str) -> None:
         """End a token and its sessions."""
-        self._request("DELETE", f"/api/v1/tokens/{name}")
+        self._request("DELETE", f"/api/v1/tokens/{_segment(name)}")
 
     # inventory
 
@@ -106,7 +131,7 @@ class ManagerClient:
 
     def node(self, name: str) -> Node:
         """One node."""
-        return self._get(f"/api/v1/nodes/{name}", Node)
+        return self._get(f"/api/v1/nodes/{_segment(name)}", Node)
 
     def devices(self, **filters: str | int | bool | None) -> Iterator[Device]:
         """Devices; filters: node, health, state, model, interface_id, afu_id, held."""
@@ -114,7 +139,7 @@ class ManagerClient:
 
     def device(self, node: str, device: str) -> Device:
         """One device."""
-        return self._get(f"/api/v1/devices/{node}/{device}", Device)
+        return self._get(f"/api/v1/devices/{_segment(node)}/{_segment(device)}", Device)
 
     def allocations(self, **filters: str | int | bool | None) -> Iterator[Allocation]:
         """Who holds what; filters: node, namespace."""
@@ -128,7 +153,7 @@ class ManagerClient:
 
     def bitstream(self, reference: str) -> Bitstream:
         """One bitstream by digest, name or name@version."""
-        return self._get(f"/api/v1/bitstreams/{reference}", Bitstream)
+        return self._get(f"/api/v1/bitstreams/{_segment(reference)}", Bitstream)
 
     def upload_bitstream(
         self, content: BinaryIO, *, name: str, version: str | None = None, size: int | None = None
@@ -145,7 +170,7 @@ class ManagerClient:
 
     def delete_bitstream(self, digest: str) -> None:
         """Delete a bitstream that nothing needs."""
-        self._request("DELETE", f"/api/v1/bitstreams/{digest}")
+        self._request("DELETE", f"/api/v1/bitstreams/{_segment(digest)}")
 
     # loads
 
@@ -160,35 +185,41 @@ class ManagerClient:
 
     def load(self, load_id: str) -> LoadDetail:
         """One load with its history."""
-        return self._get(f"/api/v1/loads/{load_id}", LoadDetail)
+        return self._get(f"/api/v1/loads/{_segment(load_id)}", LoadDetail)
 
     def cancel_load(self, load_id: str) -> Load:
         """Ask a load to stop."""
-        return self._send("POST", f"/api/v1/loads/{load_id}/cancel", Load)
+        return self._send("POST", f"/api/v1/loads/{_segment(load_id)}/cancel", Load)
 
     def retry_load(self, load_id: str) -> Load:
         """Make a new load of an ended one."""
-        return self._send("POST", f"/api/v1/loads/{load_id}/retry", Load)
+        return self._send("POST", f"/api/v1/loads/{_segment(load_id)}/retry", Load)
 
     def watch_load(
         self, load_id: str, *, last_event_id: int | None = None
     ) -> Iterator[LoadEventMessage]:
         """Follow a load's events until its end, or until the server closes the stream."""
-        for event in self.stream(f"/api/v1/loads/{load_id}/events", last_event_id=last_event_id):
+        for event in self.stream(
+            f"/api/v1/loads/{_segment(load_id)}/events", last_event_id=last_event_id
+        ):
             if event.event == "load":
                 yield LoadEventMessage.model_validate_json(event.data)
 
-    def stream(self, path: str, *, last_event_id: int | None = None) -> Iterator[ServerSentEvent]:
-        """Server-sent events of ``path``; pings are read over."""
+    def stream(
+        self, path: str, *, last_event_id: int | None = None, keep_comments: bool = False
+    ) -> Iterator[ServerSentEvent]:
+        """Server-sent events of ``path``; pings are read over unless ``keep_comments``."""
         headers = {"Accept": "text/event-stream"}
         if last_event_id is not None:
             headers["Last-Event-ID"] = str(last_event_id)
         try:
-            with self._http.stream("GET", path, headers=headers) as response:
+            with self._http.stream(
+                "GET", path, headers=self._headers | headers, timeout=self._timeout
+            ) as response:
                 if response.status_code >= 400:
                     response.read()
                     raise _problem(response)
-                yield from parse_events(response.iter_lines())
+                yield from parse_events(response.iter_lines(), keep_comments=keep_comments)
         except httpx2.TransportError as error:
             raise ManagerUnavailable(f"manager at {self._url}: {error}") from error
 
@@ -241,7 +272,12 @@ class ManagerClient:
         sent = {name: value for name, value in (params or {}).items() if value is not None}
         try:
             response = self._http.request(
-                method, path, params=sent, content=content, headers=headers
+                method,
+                path,
+                params=sent,
+                content=content,
+                headers=self._headers | (headers or {}),
+                timeout=self._timeout,
             )
         except httpx2.TransportError as error:
             raise ManagerUnavailable(f"manager at {self._url}: {error}") from error
@@ -274,6 +310,11 @@ def _unexpected(response: httpx2.Response) -> Problem:
         detail=f"{response.url.path} answered {response.status_code} without a problem document",
         code="unexpected",
     )
+
+
+def _segment(text: str) -> str:
+    """One segment of a path, whatever characters a caller passes on."""
+    return quote(text, safe=":@")
 
 
 def _chunks(content: BinaryIO, size: int = 256 * 1024) -> Iterator[bytes]:
