@@ -9,7 +9,6 @@ from fpga_common.testing.sim.placement import Placement
 from fpga_common.testing.sim.profiles import FunctionProfile
 
 _CORRECTABLE = (
-    # fmt: off
     "RxErr",
     "BadTLP",
     "BadDLLP",
@@ -18,10 +17,8 @@ _CORRECTABLE = (
     "NonFatalErr",
     "CorrIntErr",
     "HeaderOF",
-    # fmt: on
 )
 _UNCORRECTABLE = (
-    # fmt: off
     "Undefined",
     "DLP",
     "SDES",
@@ -39,7 +36,6 @@ _UNCORRECTABLE = (
     "BlockedTLP",
     "AtomicOpBlocked",
     "TLPBlockedErr",
-    # fmt: on
 )
 PROCESSING_ACCELERATOR = "120000"
 CONFIG_BYTES = 256
