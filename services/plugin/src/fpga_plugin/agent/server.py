@@ -1,0 +1,136 @@
+"""Binds the agent's port: mutual TLS, or plain on loopback where there is no client authority."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+
+import grpc
+
+from fpga_common.domain.errors import InvalidConfiguration, Temporary
+from fpga_common.observability.logging import get_logger
+from fpga_common.wire.agent.v1 import agent_pb2_grpc
+from fpga_plugin.agent.certificate import CertificateFiles
+from fpga_plugin.agent.identity import ManagerOnly
+from fpga_plugin.settings import AgentSettings
+
+CALLS: Final = 96
+"""Calls at a time: a stream for each of 64 regions, and room for questions."""
+
+STOP_SECONDS: Final = 2.0
+_RETRY_SECONDS: Final = 1.0
+_OPTIONS: Final = (
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_receive_message_length", 1 << 20),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+)
+
+log = get_logger(__name__)
+
+
+class AgentNotServing(Temporary):
+    """The port is taken, or the client authority's file is not there yet."""
+
+    code = "agent_not_serving"
+
+
+def require_safe(settings: AgentSettings) -> None:
+    """Raise InvalidConfiguration if the agent would serve strangers on the network."""
+    if settings.client_ca_file is None and not is_loopback(settings.bind):
+        raise InvalidConfiguration(
+            "agent.client_ca_file",
+            f"found nothing, expected a file, since agent.bind is {settings.bind} and not loopback",
+        )
+
+
+def is_loopback(bind: str) -> bool:
+    """Whether host:port is reachable from this machine alone."""
+    host = bind.rpartition(":")[0].strip("[]")
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class AgentServer:
+    """The agent's gRPC server; keeps trying to serve until it does or is stopped."""
+
+    def __init__(
+        self,
+        settings: AgentSettings,
+        identity: CertificateFiles,
+        servicer: agent_pb2_grpc.NodeAgentServicer,
+    ) -> None:
+        require_safe(settings)
+        self._settings = settings
+        self._identity = identity
+        self._servicer = servicer
+        self._server: grpc.Server | None = None
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._start_later, name="agent-start", daemon=True)
+        self.port: int | None = None
+
+    def start(self) -> None:
+        """Serve now, or in the background as soon as that is possible."""
+        try:
+            self._serve()
+        except AgentNotServing as error:
+            log.warning("agent_waits", reason=error.message)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Answer no more; streams of operations that have ended are gone by then."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(_RETRY_SECONDS + STOP_SECONDS)
+        if self._server is not None:
+            self._server.stop(STOP_SECONDS).wait(2 * STOP_SECONDS)
+
+    def _start_later(self) -> None:
+        while not self._stopping.wait(_RETRY_SECONDS):
+            try:
+                self._serve()
+            except AgentNotServing:
+                continue
+            return
+
+    def _serve(self) -> None:
+        credentials = self._credentials()
+        server = grpc.server(
+            ThreadPoolExecutor(CALLS, thread_name_prefix="agent"),
+            interceptors=[] if credentials is None else [ManagerOnly()],
+            options=_OPTIONS,
+            maximum_concurrent_rpcs=CALLS,
+        )
+        agent_pb2_grpc.add_NodeAgentServicer_to_server(self._servicer, server)
+        self.port = _bind(server, self._settings.bind, credentials)
+        server.start()
+        self._server = server
+        log.info("agent_serving", bind=self._settings.bind, tls=credentials is not None)
+
+    def _credentials(self) -> grpc.ServerCredentials | None:
+        if self._settings.client_ca_file is None:
+            return None
+        pair = (self._identity.key.read_bytes(), self._identity.certificate.read_bytes())
+        authority = _read_authority(self._settings.client_ca_file)
+        return grpc.ssl_server_credentials([pair], authority, require_client_auth=True)
+
+
+def _read_authority(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise AgentNotServing(f"agent.client_ca_file {path}: {error}") from error
+
+
+def _bind(server: grpc.Server, bind: str, credentials: grpc.ServerCredentials | None) -> int:
+    try:
+        if credentials is None:
+            return server.add_insecure_port(bind)
+        return server.add_secure_port(bind, credentials)
+    except RuntimeError as error:
+        raise AgentNotServing(f"agent.bind {bind}: {error}") from error
