@@ -108,8 +108,8 @@ class Story:
 
     def _health(self, node: SimulatedNode, card: SimulatedCard) -> str | None:
         resource = node.kubelet.resources().get(DEFAULT_RESOURCE)
-        device = resource["devices"].get(card.region_id) if resource else None
-        return device["health"] if device else None
+        device = resource.devices.get(card.region_id) if resource else None
+        return device.health if device else None
 
     def _fpgactl(self, *arguments: str) -> None:
         environment = os.environ | {

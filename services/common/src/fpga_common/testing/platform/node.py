@@ -87,7 +87,7 @@ class SimulatedNode:
         if self.plugin is not None:
             self.plugin.require_running()
         found = self.kubelet.resources().get(resource)
-        return int(found["allocatable"]) if found else 0
+        return found.allocatable if found else 0
 
     def stop(self) -> None:
         """End plugin and kubelet."""
@@ -96,4 +96,4 @@ class SimulatedNode:
                 self.plugin.stop()
                 self.plugin = None
         finally:
-            self.kubelet.stop()
+            self.kubelet.close()

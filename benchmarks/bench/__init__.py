@@ -1,0 +1,1 @@
+"""``make bench``: the figures that users feel, on simulated hardware and real processes."""
