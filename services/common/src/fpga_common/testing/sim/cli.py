@@ -164,3 +164,7 @@ def _print_table(cards: Sequence[SimulatedCard]) -> None:
     for card in cards:
         presence = "plugged" if card.plugged else "unplugged"
         print(f"{card.id}  {card.profile:8}  {presence:9}  {card.interface_id}  {card.device_node}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
