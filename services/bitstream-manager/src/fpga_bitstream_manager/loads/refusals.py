@@ -1,0 +1,66 @@
+"""Why a load is refused before it begins. ``/problems/<code>`` shows the docstrings."""
+
+from fpga_bitstream_manager.failures import Conflict, NotAllowed, NotFound
+
+
+class UnknownLoad(NotFound):
+    """There is no load with this id. Ended loads are kept; check the id."""
+
+    code = "unknown_load"
+
+
+class UnknownBitstream(NotFound):
+    """There is no such bitstream. ``fpgactl bitstreams list`` shows what is stored."""
+
+    code = "unknown_bitstream"
+
+
+class UnknownNode(NotFound):
+    """There is no such node: none of this name has ever reported."""
+
+    code = "unknown_node"
+
+
+class UnknownDevice(NotFound):
+    """The node has no such device. ``fpgactl devices`` lists them."""
+
+    code = "unknown_device"
+
+
+class InterfaceMismatch(Conflict):
+    """The bitstream was built for another region. Take one whose interface id is the region's."""
+
+    code = "interface_mismatch"
+
+
+class RegionStatic(Conflict):
+    """The region takes no bitstream: its function is part of the card's own image."""
+
+    code = "region_static"
+
+
+class RegionHeld(Conflict):
+    """Somebody holds the region, and the request says not to wait (``if_busy`` is ``fail``).
+
+    Ask again with ``if_busy`` set to ``wait``, or end the holder first.
+    """
+
+    code = "region_held"
+
+
+class LoadEnded(Conflict):
+    """The load has ended, so there is nothing to cancel."""
+
+    code = "load_ended"
+
+
+class LoadOpen(Conflict):
+    """The load has not ended, so there is nothing to retry. Cancel it first, or wait."""
+
+    code = "load_open"
+
+
+class ForceNotAllowed(NotAllowed):
+    """``force`` programs a region that a pod may hold; only administrators may."""
+
+    code = "force_not_allowed"
