@@ -1,0 +1,1 @@
+"""Bitstreams: stored by their content, named by people."""

@@ -1,0 +1,1 @@
+"""What nodes report, and what is shown of it."""
