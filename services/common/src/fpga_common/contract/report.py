@@ -51,7 +51,10 @@ class NodeFacts(Answer):
 
 
 class NodeReport(Answer):
-    """A full report. ``digest`` is the SHA-256 of everything but ``reported_at`` and itself."""
+    """A full report.
+
+    ``digest`` is a SHA-256 of everything but ``reported_at``, sensor values and itself.
+    """
 
     node: NodeName
     digest: str
@@ -64,11 +67,15 @@ class NodeReport(Answer):
 
 
 class NodeHeartbeat(Answer):
-    """What a node sends instead while its report is unchanged."""
+    """What a node sends instead while its report is unchanged.
+
+    ``sensors`` are the newest values by card id and sensor; the digest leaves them out.
+    """
 
     node: NodeName
     digest: str
     reported_at: Timestamp
+    sensors: dict[str, dict[str, float]] = Field(default_factory=dict)
 
 
 class ReportAnswer(Answer):
