@@ -4,11 +4,11 @@ Trusts neither the cache nor the manager: the bytes that are hashed and parsed a
 same open file that the programmer reads afterwards.
 """
 
-import hashlib
 import os
 from collections.abc import Callable
 from typing import BinaryIO, Final
 
+from fpga_common.bitstream import digest_of
 from fpga_common.domain.bitstream import BitstreamInfo, MalformedBitstream
 from fpga_common.domain.card import Card, Region, RegionState
 from fpga_common.domain.operation import FailureCode
@@ -17,8 +17,6 @@ from fpga_plugin.failures import operation_failed
 
 Inspect = Callable[[BinaryIO, int], BitstreamInfo]
 """``fpga_common.bitstream.inspect``: takes a seekable stream and its size in bytes."""
-
-_CHUNK_BYTES: Final = 1 << 20
 
 
 def check_bitstream(
@@ -30,6 +28,7 @@ def check_bitstream(
     """
     size = os.fstat(stream.fileno()).st_size
     _require(FailureCode.DIGEST_MISMATCH, "digest", wanted.digest, digest_of(stream))
+    stream.seek(0)
     info = _inspected(stream, size, inspect)
     if wanted.format:
         _require(FailureCode.FORMAT_INVALID, "format", wanted.format, info.format.value)
@@ -41,16 +40,6 @@ def check_bitstream(
     if wanted.afu_id:
         _require_one(FailureCode.FORMAT_INVALID, "AFU id", wanted.afu_id, info.afu_ids)
     return info
-
-
-def digest_of(stream: BinaryIO) -> str:
-    """``sha256:`` and the digest of the whole file."""
-    stream.seek(0)
-    digest = hashlib.sha256()
-    while chunk := stream.read(_CHUNK_BYTES):
-        digest.update(chunk)
-    stream.seek(0)
-    return f"sha256:{digest.hexdigest()}"
 
 
 def require_programmable(

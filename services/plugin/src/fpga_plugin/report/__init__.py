@@ -1,0 +1,1 @@
+"""Tells the manager what this node is: cards, holders, pools, and where its agent answers."""
