@@ -1,0 +1,1 @@
+"""Reading /sys and /dev below a host root."""
