@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from fpga_common.domain.operation import Phase
 from fpga_common.observability.logging import get_logger
@@ -54,10 +54,10 @@ class StoredOperation:
 
 
 class OperationLog:
-    """The open file of one running operation."""
+    """The file of one running operation."""
 
-    def __init__(self, file: BinaryIO, ended_folder: Path) -> None:
-        self._file = file
+    def __init__(self, path: Path, ended_folder: Path) -> None:
+        self._path = path
         self._ended_folder = ended_folder
 
     def append(self, event: OperationEvent) -> None:
@@ -65,17 +65,13 @@ class OperationLog:
 
         Raises OSError when the disk does not take it.
         """
-        self._file.write(_line(event_document(event)))
-        self._file.flush()
-        if event.phase in _SYNCED:
-            os.fsync(self._file.fileno())
+        with self._path.open("ab") as file:
+            file.write(_line(event_document(event)))
+            file.flush()
+            if event.phase in _SYNCED:
+                os.fsync(file.fileno())
         if event.phase.ended:
-            self._finish()
-
-    def _finish(self) -> None:
-        path = Path(self._file.name)
-        self._file.close()
-        _move(path, self._ended_folder)
+            _move(self._path, self._ended_folder)
 
 
 class Journal:
@@ -90,9 +86,9 @@ class Journal:
         """Record that an operation was accepted. Raises OSError when the disk does not take it."""
         self.prune()
         path = self._open / (request.operation_id + _SUFFIX)
-        file = path.open("xb")
-        operation_log = OperationLog(file, self._ended)
-        file.write(_line(request_document(request)))
+        with path.open("xb") as file:
+            file.write(_line(request_document(request)))
+        operation_log = OperationLog(path, self._ended)
         operation_log.append(accepted)
         sync_folder(self._open)
         return operation_log
@@ -101,7 +97,7 @@ class Journal:
         """Open the file of an operation that has not ended, to end it."""
         path = self._open / (operation.request.operation_id + _SUFFIX)
         _drop_torn_line(path)
-        return OperationLog(path.open("ab"), self._ended)
+        return OperationLog(path, self._ended)
 
     def find(self, operation_id: str) -> StoredOperation | None:
         """What is recorded of an operation, None where it was never accepted."""
