@@ -1,6 +1,6 @@
 """Loads: what may be asked, what follows what, and where it is written.
 
-``planning`` decides with values, ``repository`` writes with conditional updates, ``service`` is
-what the API calls, ``execution`` is what a worker does. Nothing here knows HTTP, Celery or
-Kubernetes.
+``planning`` decides with values; ``history`` writes with conditional updates; ``requests``,
+``attempts`` and ``upkeep`` are what callers, workers and the reconciler do in one transaction;
+``service`` is what the API calls. Nothing here knows HTTP, gRPC, Celery or Kubernetes.
 """

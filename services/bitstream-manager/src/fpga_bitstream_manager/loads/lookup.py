@@ -3,6 +3,7 @@
 from sqlalchemy import case, select
 from sqlalchemy.orm import Session
 
+from fpga_bitstream_manager.failures import UnknownBitstream, UnknownDevice, UnknownNode
 from fpga_bitstream_manager.ledger import (
     BitstreamNameRow,
     BitstreamRow,
@@ -11,12 +12,7 @@ from fpga_bitstream_manager.ledger import (
     NodeRow,
 )
 from fpga_bitstream_manager.ledger.loads import LoadRow
-from fpga_bitstream_manager.loads.refusals import (
-    UnknownBitstream,
-    UnknownDevice,
-    UnknownLoad,
-    UnknownNode,
-)
+from fpga_bitstream_manager.loads.refusals import UnknownLoad
 from fpga_bitstream_manager.loads.values import BitstreamFacts, TargetFacts, TargetHolder
 from fpga_common.domain.card import RegionState
 

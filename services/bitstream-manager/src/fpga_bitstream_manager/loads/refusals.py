@@ -9,24 +9,6 @@ class UnknownLoad(NotFound):
     code = "unknown_load"
 
 
-class UnknownBitstream(NotFound):
-    """There is no such bitstream. ``fpgactl bitstreams list`` shows what is stored."""
-
-    code = "unknown_bitstream"
-
-
-class UnknownNode(NotFound):
-    """There is no such node: none of this name has ever reported."""
-
-    code = "unknown_node"
-
-
-class UnknownDevice(NotFound):
-    """The node has no such device. ``fpgactl devices`` lists them."""
-
-    code = "unknown_device"
-
-
 class InterfaceMismatch(Conflict):
     """The bitstream was built for another region. Take one whose interface id is the region's."""
 

@@ -154,14 +154,14 @@ def orphans(session: Session, now: datetime) -> list[Orphan]:
     return [_orphan(session, row) for row in rows.all()]
 
 
-def unasked_cancellations(session: Session) -> list[Orphan]:
-    """Attempts that shall stop, of which the node does not know yet."""
-    rows = session.scalars(
-        select(LoadRow)
-        .where(LoadRow.state == LoadState.CANCELLING, LoadRow.cancel_asked_at.is_(None))
-        .limit(_BATCH)
+def unasked_cancellations(session: Session, load_id: str | None = None) -> list[Orphan]:
+    """Attempts (or one load's) that shall stop, of which the node does not know yet."""
+    query = select(LoadRow).where(
+        LoadRow.state == LoadState.CANCELLING, LoadRow.cancel_asked_at.is_(None)
     )
-    return [_orphan(session, row) for row in rows.all()]
+    if load_id is not None:
+        query = query.where(LoadRow.id == load_id)
+    return [_orphan(session, row) for row in session.scalars(query.limit(_BATCH)).all()]
 
 
 def _orphan(session: Session, row: LoadRow) -> Orphan:
