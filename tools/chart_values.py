@@ -98,13 +98,22 @@ def schema(values: Sequence[Value]) -> str:
     for value in values:
         parent = root
         for name in value.path[:-1]:
-            parent = parent["properties"].setdefault(name, _section())
-        parent["properties"][value.path[-1]] = value.schema()
+            parent = _add(parent, name, _section())
+        _add(parent, value.path[-1], value.schema())
     return json.dumps(root, indent=2, ensure_ascii=False) + "\n"
 
 
 def _section() -> dict[str, Any]:
-    return {"type": "object", "additionalProperties": False, "properties": {}}
+    return {"type": "object", "additionalProperties": False, "required": [], "properties": {}}
+
+
+def _add(section: dict[str, Any], name: str, content: dict[str, Any]) -> dict[str, Any]:
+    """Add what is absent; required, since helm takes a value of null for an absent key."""
+    if name not in section["properties"]:
+        section["required"].append(name)
+        section["properties"][name] = content
+    added: dict[str, Any] = section["properties"][name]
+    return added
 
 
 def table(values: Sequence[Value]) -> str:

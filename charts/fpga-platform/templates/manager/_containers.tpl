@@ -26,6 +26,20 @@ volumeMounts:
     mountPath: /tmp
 {{- end -}}
 
+{{/* A process without an API of its own is well when its metrics page answers. */}}
+{{- define "fpga-platform.manager.metricsProbes" -}}
+startupProbe:
+  httpGet: {path: /metrics, port: {{ .port }}}
+  periodSeconds: 1
+  timeoutSeconds: 2
+  failureThreshold: 120
+livenessProbe:
+  httpGet: {path: /metrics, port: {{ .port }}}
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 6
+{{- end -}}
+
 {{/* The three share the pod's address, so each has a metrics port of its own. (dict "port" 9101) */}}
 {{- define "fpga-platform.manager.metrics" -}}
 env:
@@ -65,6 +79,7 @@ resources:
 ports:
   - name: metrics-worker
     containerPort: 9101
+{{ include "fpga-platform.manager.metricsProbes" (dict "port" "metrics-worker") }}
 resources:
   {{- toYaml .Values.manager.worker.resources | nindent 2 }}
 {{- end -}}
@@ -75,6 +90,7 @@ resources:
 ports:
   - name: metrics-recon
     containerPort: 9102
+{{ include "fpga-platform.manager.metricsProbes" (dict "port" "metrics-recon") }}
 resources:
   {{- toYaml .Values.manager.reconciler.resources | nindent 2 }}
 {{- end -}}
