@@ -17,11 +17,16 @@ class CheckDocument(Answer):
 
 
 class Bitstream(Answer):
-    """A stored bitstream. The digest is of the whole file and never changes; a name may move."""
+    """A stored bitstream. The digest is of the whole file and never changes; a name may move.
+
+    ``references`` are the names, with and without version, that mean this content now.
+    ``devices`` have its AFU now.
+    """
 
     digest: str
     name: str
     version: str | None = None
+    references: list[str] = Field(default_factory=list)
     format: BitstreamFormat
     size_bytes: int
     payload_size_bytes: int
