@@ -48,6 +48,24 @@ class NotFound(Permanent):
     code = "not_found"
 
 
+class UnknownBitstream(NotFound):
+    """There is no such bitstream. ``fpgactl bitstreams list`` shows what is stored."""
+
+    code = "unknown_bitstream"
+
+
+class UnknownNode(NotFound):
+    """There is no such node: none of this name has ever reported."""
+
+    code = "unknown_node"
+
+
+class UnknownDevice(NotFound):
+    """The node has no such device. ``fpgactl devices`` lists them."""
+
+    code = "unknown_device"
+
+
 class Conflict(Permanent):
     """The present state does not allow this."""
 

@@ -1,9 +1,8 @@
 """Everything a handler needs, made once a process. Called by ``cli`` and by tests."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
-from importlib.util import find_spec
 
 from prometheus_client import CollectorRegistry
 from redis import Redis
@@ -12,17 +11,21 @@ from fpga_bitstream_manager.access.authentication import Authenticator, node_tok
 from fpga_bitstream_manager.bitstreams.store import BlobStore, open_store
 from fpga_bitstream_manager.clock import Clock, utc_now
 from fpga_bitstream_manager.ledger import Ledger
-from fpga_bitstream_manager.loads_view import LoadsView, NoLoads
 from fpga_bitstream_manager.memory import open_redis
 from fpga_bitstream_manager.nodes.heartbeats import Heartbeats
 from fpga_bitstream_manager.settings import ManagerSettings
+
+
+def _nothing(_node: str) -> None:
+    """Nobody waits for nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
     """What one process of the manager works with.
 
-    ``stopping`` is set when the process was told to end: event streams close then.
+    ``node_changed`` is called with a node's name after it reported something new, for loads that
+    wait. ``stopping`` is set when the process was told to end: event streams close then.
     """
 
     settings: ManagerSettings
@@ -31,7 +34,7 @@ class Services:
     blobs: BlobStore
     authenticator: Authenticator
     heartbeats: Heartbeats
-    loads: LoadsView = field(default_factory=NoLoads)
+    node_changed: Callable[[str], None] = _nothing
     clock: Clock = utc_now
     registry: CollectorRegistry = field(default_factory=CollectorRegistry)
     stopping: threading.Event = field(default_factory=threading.Event)
@@ -49,7 +52,6 @@ class Services:
             blobs=open_store(settings.store.url),
             authenticator=Authenticator(settings.access, ledger, clock, nodes),
             heartbeats=Heartbeats(redis, ledger),
-            loads=_loads_view(),
             clock=clock,
         )
 
@@ -58,10 +60,3 @@ class Services:
         self.stopping.set()
         self.redis.close()
         self.ledger.close()
-
-
-def _loads_view() -> LoadsView:
-    if find_spec("fpga_bitstream_manager.loads.view") is None:
-        return NoLoads()
-    view: LoadsView = import_module("fpga_bitstream_manager.loads.view").LedgerLoads()
-    return view

@@ -43,7 +43,10 @@ def current_revision(ledger: Ledger) -> str | None:
     with ledger.reading() as session:
         if not inspect(session.connection()).has_table(VERSION_TABLE):
             return None
-        return session.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))  # noqa: S608
+        revision: str | None = session.scalar(
+            text(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608
+        )
+        return revision
 
 
 def migrate(ledger: Ledger) -> str:
