@@ -1,7 +1,6 @@
 """Everything a handler needs, made once a process. Called by ``cli`` and by tests."""
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry
@@ -11,21 +10,18 @@ from fpga_bitstream_manager.access.authentication import Authenticator, node_tok
 from fpga_bitstream_manager.bitstreams.store import BlobStore, open_store
 from fpga_bitstream_manager.clock import Clock, utc_now
 from fpga_bitstream_manager.ledger import Ledger
+from fpga_bitstream_manager.loads.service import LoadService
 from fpga_bitstream_manager.memory import open_redis
 from fpga_bitstream_manager.nodes.heartbeats import Heartbeats
 from fpga_bitstream_manager.settings import ManagerSettings
-
-
-def _nothing(_node: str) -> None:
-    """Nobody waits for nodes."""
+from fpga_bitstream_manager.tasks.opening import open_loads
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
     """What one process of the manager works with.
 
-    ``node_changed`` is called with a node's name after it reported something new, for loads that
-    wait. ``stopping`` is set when the process was told to end: event streams close then.
+    ``stopping`` is set when the process was told to end: event streams close then.
     """
 
     settings: ManagerSettings
@@ -34,7 +30,7 @@ class Services:
     blobs: BlobStore
     authenticator: Authenticator
     heartbeats: Heartbeats
-    node_changed: Callable[[str], None] = _nothing
+    loads: LoadService
     clock: Clock = utc_now
     registry: CollectorRegistry = field(default_factory=CollectorRegistry)
     stopping: threading.Event = field(default_factory=threading.Event)
@@ -52,6 +48,7 @@ class Services:
             blobs=open_store(settings.store.url),
             authenticator=Authenticator(settings.access, ledger, clock, nodes),
             heartbeats=Heartbeats(redis, ledger),
+            loads=open_loads(settings, ledger, redis, clock),
             clock=clock,
         )
 

@@ -28,7 +28,7 @@ class InvalidReport(Invalid):
 def put_report(node: str) -> Response:
     """Take in a report or a heartbeat."""
     own = services()
-    ingestion = Ingestion(own.ledger, own.heartbeats, own.clock, own.node_changed)
+    ingestion = Ingestion(own.ledger, own.heartbeats, own.clock, own.loads.node_changed)
     sent = parse_report(request.get_data())
     if sent.node != node:
         raise WrongNode(f"a report of {sent.node} for {node}", expected=node, actual=sent.node)
