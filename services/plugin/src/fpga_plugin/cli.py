@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from fpga_common.domain.errors import InvalidConfiguration
+from fpga_plugin.settings import load_settings
 
 EXIT_CONFIGURATION: Final = 2
 """Exit code of a broken configuration; argparse uses the same for wrong arguments."""
@@ -75,17 +76,17 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    settings = load_settings(options.config, os.environ)
     from fpga_plugin.serve import run
-    from fpga_plugin.settings import load_settings
 
-    return run(load_settings(options.config, os.environ))
+    return run(settings)
 
 
 def _doctor(options: argparse.Namespace) -> int:
+    settings = load_settings(options.config, os.environ)
     from fpga_plugin.doctor import run
-    from fpga_plugin.settings import load_settings
 
-    return run(load_settings(options.config, os.environ), options.output)
+    return run(settings, options.output)
 
 
 def _inventory(options: argparse.Namespace) -> int:
