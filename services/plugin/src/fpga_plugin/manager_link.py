@@ -70,10 +70,10 @@ class ManagerLink:
             connection.request(
                 method, self._path(path), body=body, headers={**self._headers(), **(headers or {})}
             )
-            response = connection.getresponse()
-            if response.status != http.client.OK:
-                raise ManagerRefused(response.status, _start_of(response))
-            yield response
+            with connection.getresponse() as response:
+                if response.status != http.client.OK:
+                    raise ManagerRefused(response.status, _start_of(response))
+                yield response
         except (OSError, http.client.HTTPException) as error:
             raise ManagerUnreachable(f"{self.settings.url}: {_words(error)}") from error
         finally:

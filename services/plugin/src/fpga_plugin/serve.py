@@ -26,8 +26,7 @@ from fpga_plugin.agent.reservations import Reservations
 from fpga_plugin.agent.server import AgentServer, require_safe
 from fpga_plugin.agent.servicer import NodeAgent
 from fpga_plugin.agent.telemetry import Telemetry
-from fpga_plugin.backends.registry import BACKENDS
-from fpga_plugin.host.root import HostRoot
+from fpga_plugin.backends import default_backends
 from fpga_plugin.inventory.store import InventoryStore
 from fpga_plugin.manager_link import ManagerLink
 from fpga_plugin.metrics import MetricsServer, MetricsView, PluginMetrics
@@ -216,9 +215,8 @@ class Plugin:
 
 def make_store(settings: PluginSettings, reservations: Reservations) -> InventoryStore:
     """The inventory store of the host, with the reservations over it; not started."""
-    root = HostRoot(settings.host_root)
     return InventoryStore(
-        [backend(root) for backend in BACKENDS],
+        default_backends(settings.host_root),
         interval_seconds=settings.health.interval_seconds,
         overlay=reservations.apply,
     )

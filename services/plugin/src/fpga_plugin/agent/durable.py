@@ -30,6 +30,8 @@ def sync_folder(folder: Path) -> None:
 
 
 def private_folder(folder: Path) -> Path:
-    """Create ``folder`` for this user alone where it is absent, and return it."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Create ``folder`` and what is absent above it for this user alone, and return it."""
+    if not folder.is_dir():
+        private_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
     return folder

@@ -4,7 +4,7 @@ TLS has already required a certificate of the platform's own authority; this loo
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import grpc
 
@@ -14,6 +14,9 @@ MANAGER_NAME: Final = "fpga-bitstream-manager"
 """Common name of the manager's client certificate, as the bootstrap makes it."""
 
 _COMMON_NAME: Final = "x509_common_name"
+
+if TYPE_CHECKING:
+    _Handler = grpc.RpcMethodHandler[Any, Any]
 
 log = get_logger(__name__)
 
@@ -28,9 +31,9 @@ class ManagerOnly(grpc.ServerInterceptor):
 
     def intercept_service(
         self,
-        continuation: Callable[[grpc.HandlerCallDetails], grpc.RpcMethodHandler[Any, Any] | None],
+        continuation: Callable[[grpc.HandlerCallDetails], "_Handler | None"],
         handler_call_details: grpc.HandlerCallDetails,
-    ) -> grpc.RpcMethodHandler[Any, Any] | None:
+    ) -> "_Handler | None":
         """Put the check before the handler of the call."""
         handler = continuation(handler_call_details)
         if handler is None:

@@ -33,7 +33,7 @@ class Sample:
 class _Series:
     """Segments of 20 minutes: packed, and dropped as wholes."""
 
-    segments: deque[tuple[array[int], array[float]]] = field(
+    segments: "deque[tuple[array[int], array[float]]]" = field(
         default_factory=lambda: deque(maxlen=int(KEPT_SECONDS / SAMPLE_SECONDS) // _SEGMENT + 1)
     )
 

@@ -4,15 +4,16 @@ import time
 from typing import Final
 
 from fpga_common.domain.card import RegionState
-from fpga_common.domain.health import HealthStatus
 from fpga_common.domain.operation import FailureCode
 from fpga_plugin.agent.ports import Inventory
 from fpga_plugin.failures import OperationFailed, operation_failed
+from fpga_plugin.health.checks import CheckName
 
 VERIFY_SECONDS: Final = 8.0
 """A port answers EBUSY while it leaves reset; a card that says nothing for longer is at fault."""
 
 _PAUSE_SECONDS: Final = 0.1
+_UNREAD: Final = frozenset({CheckName.CARD_PRESENT.value, CheckName.CARD_READABLE.value})
 
 
 def read_back(
@@ -47,9 +48,8 @@ def _shown(inventory: Inventory, region_id: str) -> str | None:
         return None
     card, region = found
     # A card that cannot be read shows what it showed before the write.
-    if card.health.status is HealthStatus.UNKNOWN or region.state is RegionState.MISSING:
-        return None
-    return region.afu_id
+    read = _UNREAD.isdisjoint(reason.check for reason in card.health.reasons)
+    return region.afu_id if read and region.state is not RegionState.MISSING else None
 
 
 def _mismatch(
