@@ -65,12 +65,16 @@ def is_current(files: CertificateFiles, node: str, *, now: float) -> bool:
     """Whether the files are there, for that node, and valid for long enough."""
     try:
         facts = json.loads(files.facts.read_text(encoding="utf-8"))
-        enough = float(facts["not_after"]) - now > RENEW_DAYS * _DAY_SECONDS
-        return (
-            enough and facts["node"] == node and files.key.is_file() and files.certificate.is_file()
-        )
+        mine = facts["node"] == node and files.key.is_file() and files.certificate.is_file()
+        return mine and days_left(files, now) > RENEW_DAYS
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+def days_left(files: CertificateFiles, now: float) -> float:
+    """Days until the certificate ends. Raises OSError, ValueError, KeyError without facts."""
+    facts = json.loads(files.facts.read_text(encoding="utf-8"))
+    return (float(facts["not_after"]) - now) / _DAY_SECONDS
 
 
 def _make_in_child(files: CertificateFiles, node: str) -> None:
