@@ -14,6 +14,7 @@ from rich.text import Text
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 UNLIMITED = 100_000
+BREAKABLE = frozenset({"MODEL", "HELD BY", "NAME", "BITSTREAM", "TARGET", "MESSAGE"})
 
 output_option: Callable[[Command], Command] = click.option(
     "-o",
@@ -46,13 +47,17 @@ def print_items(models: Iterable[BaseModel]) -> None:
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], nothing: str) -> None:
-    """Print rows, or ``nothing`` when there are none; on a pipe lines are not broken."""
+    """Print rows, or ``nothing`` when there are none.
+
+    Where a terminal is too narrow, the columns in ``BREAKABLE`` are continued below; ids are not
+    broken. On a pipe no line is.
+    """
     if not rows:
         click.echo(nothing, err=True)
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for heading in headings:
-        table.add_column(heading, overflow="fold", no_wrap=False)
+        table.add_column(heading, overflow="fold", no_wrap=heading not in BREAKABLE)
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
     _console().print(table)

@@ -6,6 +6,7 @@ import click
 from pydantic import ValidationError
 
 from fpga_common.contract.loads import LoadCreate, LoadTarget
+from fpga_common.domain.ids import InvalidId
 from fpga_common.domain.load import IfBusy, Priority
 from fpgactl.connection import Connection
 from fpgactl.durations import duration
@@ -67,6 +68,8 @@ def load(
         )
     except ValidationError as error:
         raise click.BadParameter(_sentence(error)) from error
+    except InvalidId as error:
+        raise click.BadParameter(error.message, param_hint="NODE/DEVICE") from error
     with connection.client() as client:
         accepted = client.create_load(request, idempotency_key=uuid.uuid4().hex)
         if wait:
