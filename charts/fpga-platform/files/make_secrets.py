@@ -1,8 +1,8 @@
-"""Makes the platform's Secrets where they are absent; the bootstrap job runs it before an install or upgrade.
+"""Makes the platform's Secrets where they are absent: the bootstrap job, before install and upgrade.
 
-What exists in the cluster is laid into a folder, ``fpga-bitstream-manager bootstrap`` adds the files
-that are absent, and only those go back. Knows the Kubernetes API's three calls below and nothing of
-what is in the files. Standard library only. Prints names, never contents.
+What exists in the cluster is laid into a folder, ``fpga-bitstream-manager bootstrap`` adds the
+files that are absent, and only those go back. Knows three calls of the Kubernetes API and nothing
+of what is in the files. Standard library only. Prints names, never contents.
 """
 
 import argparse
@@ -112,7 +112,7 @@ def _add_absent_files(plan: Plan, folder: Path) -> None:
     for host in plan.hosts:
         command += ["--host", host]
     try:
-        subprocess.run(command, check=True, timeout=BOOTSTRAP_SECONDS)  # noqa: S603
+        subprocess.run(command, check=True, timeout=BOOTSTRAP_SECONDS)
     except (OSError, subprocess.SubprocessError) as error:
         raise BootstrapFailed(str(error)) from error
     signing_key = folder / SIGNING_KEY
