@@ -46,7 +46,9 @@ class IntelBackend:
             functions = pci.slot_folders(self._host, pci.physical_folder(self._host, folder))
             if functions:
                 cards.setdefault(functions[0], []).append(entry)
-        return tuple(self._found(folder, entries) for folder, entries in sorted(cards.items()))
+        found = tuple(self._found(folder, entries) for folder, entries in sorted(cards.items()))
+        self._forget_others({card.id for card in found})
+        return found
 
     def probe(self, found: FoundCard) -> Reading:
         """Read one card by its plan; see Backend."""
@@ -99,6 +101,11 @@ class IntelBackend:
             if name.startswith(self._layout.pr_devices)
         ]
         return parts + inside
+
+    def _forget_others(self, card_ids: set[str]) -> None:
+        for card_id in list(self._plans):
+            if card_id not in card_ids:
+                self._plans.pop(card_id, None)
 
     def _old(self, planned: _Planned) -> bool:
         return self._clock() - planned.at > PLAN_SECONDS
