@@ -10,8 +10,6 @@ import grpc
 from fpga_bitstream_manager.agents.client import AgentClient, AgentUnreachable
 from fpga_bitstream_manager.settings import AgentSettings
 
-CONNECT_SECONDS: Final = 3.0
-
 #: A node that lost its power is noticed within 15 s; the agent allows pings every 5 s.
 _OPTIONS: Final = (
     ("grpc.use_local_subchannel_pool", 1),
@@ -33,15 +31,12 @@ class AgentConnector:
     def connect(
         self, node: str, address: str | None, certificate_pem: str | None
     ) -> Iterator[AgentClient]:
-        """A connected client; nothing was asked of the agent yet when this raises.
-
-        Raises:
-            AgentUnreachable: no address, no certificate, no answer, or another certificate.
+        """A client that connects with its first call. Raises AgentUnreachable: no address or no
+        certificate is known.
         """
         if not address:
             raise AgentUnreachable(f"node {node} has reported no agent address")
         with self._channel(node, address, certificate_pem) as channel:
-            _wait_ready(channel, node, address)
             yield AgentClient(channel, node)
 
     def _channel(self, node: str, address: str, certificate_pem: str | None) -> grpc.Channel:
@@ -56,16 +51,6 @@ class AgentConnector:
         )
         options = (*_OPTIONS, ("grpc.ssl_target_name_override", node))
         return grpc.secure_channel(address, credentials, options=options)
-
-
-def _wait_ready(channel: grpc.Channel, node: str, address: str) -> None:
-    try:
-        grpc.channel_ready_future(channel).result(timeout=CONNECT_SECONDS)
-    except grpc.FutureTimeoutError:
-        raise AgentUnreachable(
-            f"the agent of {node} at {address} did not answer within {CONNECT_SECONDS:g} s, or "
-            "not with the certificate that the node reported"
-        ) from None
 
 
 def _read(path: str) -> bytes:

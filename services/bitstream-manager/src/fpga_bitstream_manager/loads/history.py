@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from sqlalchemy import CursorResult, update
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
 
 from fpga_bitstream_manager.ledger.loads import LoadEventRow, LoadRow
 from fpga_common.domain.errors import Permanent
@@ -93,4 +94,5 @@ def _write(session: Session, row: LoadRow, values: dict[str, Any]) -> None:
     result = cast("CursorResult[Any]", session.execute(statement))
     if result.rowcount != 1:
         raise Superseded(f"load {row.id} went on without attempt {row.attempt}")
-    session.refresh(row)
+    for name, value in values.items():
+        set_committed_value(row, name, value)

@@ -3,10 +3,9 @@
 from sqlalchemy import case, select
 from sqlalchemy.orm import Session
 
-from fpga_bitstream_manager.failures import UnknownBitstream, UnknownDevice, UnknownNode
+from fpga_bitstream_manager.bitstreams.catalogue import find_row
+from fpga_bitstream_manager.failures import UnknownDevice, UnknownNode
 from fpga_bitstream_manager.ledger import (
-    BitstreamNameRow,
-    BitstreamRow,
     DeviceRow,
     HolderRow,
     NodeRow,
@@ -75,14 +74,7 @@ def _holder(session: Session, node: str, device: str) -> TargetHolder | None:
 
 def find_bitstream(session: Session, reference: str) -> BitstreamFacts:
     """The bitstream that a digest, a name or ``name@version`` means. Raises UnknownBitstream."""
-    digest = reference
-    if not reference.startswith("sha256:"):
-        name, _, version = reference.partition("@")
-        named = session.get(BitstreamNameRow, (name, version))
-        digest = named.digest if named else ""
-    row = session.get(BitstreamRow, digest)
-    if row is None:
-        raise UnknownBitstream(f"no bitstream {reference}", actual=reference)
+    row = find_row(session, reference)
     return BitstreamFacts(
         digest=row.digest,
         name=row.name,

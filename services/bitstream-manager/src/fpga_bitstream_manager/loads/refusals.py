@@ -1,6 +1,6 @@
 """Why a load is refused before it begins. ``/problems/<code>`` shows the docstrings."""
 
-from fpga_bitstream_manager.failures import Conflict, NotAllowed, NotFound
+from fpga_bitstream_manager.failures import Conflict, NotFound
 
 
 class UnknownLoad(NotFound):
@@ -40,9 +40,3 @@ class LoadOpen(Conflict):
     """The load has not ended, so there is nothing to retry. Cancel it first, or wait."""
 
     code = "load_open"
-
-
-class ForceNotAllowed(NotAllowed):
-    """``force`` programs a region that a pod may hold; only administrators may."""
-
-    code = "force_not_allowed"

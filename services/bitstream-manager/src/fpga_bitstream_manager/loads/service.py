@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from fpga_bitstream_manager.access.audit import record
 from fpga_bitstream_manager.clock import Clock, utc_now
 from fpga_bitstream_manager.ledger import Ledger, after_commit
-from fpga_bitstream_manager.ledger.loads import LoadAttemptRow, LoadEventRow
+from fpga_bitstream_manager.ledger.loads import LoadAttemptRow, LoadEventRow, LoadRow
 from fpga_bitstream_manager.loads.documents import (
     detail_document,
     event_document,
@@ -41,20 +42,20 @@ class LoadService:
         Raises what ``requests.request_load`` raises.
         """
         row = request_load(session, asked, actor, self._clock())
+        self._audit(session, "load.create", row)
         after_commit(session, lambda: self.dispatch([row.id]))
         return load_document(row)
 
     def create(self, asked: LoadCreate, actor: str) -> Load:
         """Write a queued load and dispatch it. Raises what ``requests.request_load`` raises."""
         with self._ledger.transaction() as session:
-            row = request_load(session, asked, actor, self._clock())
-        self.dispatch([row.id])
-        return load_document(row)
+            return self.create_in(session, asked, actor)
 
     def retry(self, load_id: str, actor: str) -> Load:
         """Ask for the same as an ended load. Raises what ``requests.request_retry`` raises."""
         with self._ledger.transaction() as session:
             row = request_retry(session, load_id, actor, self._clock())
+            self._audit(session, "load.retry", row)
         self.dispatch([row.id])
         return load_document(row)
 
@@ -62,10 +63,24 @@ class LoadService:
         """End a load, or begin to stop it. Raises UnknownLoad, LoadEnded."""
         with self._ledger.transaction() as session:
             row = request_cancel(session, load_id, actor, self._clock())
+            self._audit(session, "load.cancel", row)
         self._notices.changed([load_id])
         if row.state == LoadState.CANCELLING:
             self._dispatcher.cancel(load_id)
         return load_document(row)
+
+    def _audit(self, session: Session, action: str, row: LoadRow) -> None:
+        record(
+            session,
+            self._clock,
+            action,
+            f"load {row.id}",
+            node=row.node,
+            device=row.device,
+            bitstream=row.bitstream_digest,
+            force=row.force,
+            message=row.message,
+        )
 
     def node_changed(self, node: str) -> None:
         """Let waiting loads of a node try again: it has just reported something new."""

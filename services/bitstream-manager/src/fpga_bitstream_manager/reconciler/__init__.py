@@ -1,6 +1,7 @@
 """The reconciler: repairs what was lost, from the ledger and the nodes alone.
 
-``run`` is its process. It needs Redis only to send messages again, and does everything else while Redis is away.
+``run`` is its process. It needs Redis only to send messages again, and does everything else while
+Redis is away.
 """
 
 from fpga_bitstream_manager.settings import ManagerSettings

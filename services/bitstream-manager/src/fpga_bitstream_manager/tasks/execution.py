@@ -105,9 +105,10 @@ class Executor:
             return row.node, row.card
 
     def _claim(self, node: str, card: str) -> Claimed | None:
-        means, now = self._means, self._means.clock()
-        claim = Claim(means.worker, now, now + timedelta(seconds=LEASE_SECONDS))
+        means = self._means
         with means.ledger.transaction() as session:
+            now = means.clock()
+            claim = Claim(means.worker, now, now + timedelta(seconds=LEASE_SECONDS))
             result = claim_next(session, node, card, claim)
         means.notices.changed(result.changed)
         if result.claimed is not None:
@@ -137,12 +138,16 @@ class Executor:
         return True
 
     def _operate(self, claimed: Claimed, listen: Callable[[Stop], None]) -> OperationEnd | None:
-        """The operation's end; None where only the node can tell what became of it."""
+        """The operation's end; None where only the node can tell what became of it.
+
+        The first question begins nothing: without an answer to it, nothing was begun.
+        """
         assignment, target = claimed.assignment, claimed.target
         try:
             with self._means.connector.connect(
                 target.node, target.agent_address, target.agent_certificate
             ) as client:
+                client.operation(assignment.attempt.load_id, assignment.attempt.number)
                 if self._node_shows_it(client, claimed):
                     return Succeeded(assignment.bitstream.afu_id, "the region holds this AFU")
                 return self._program(client, claimed, listen)
@@ -190,9 +195,9 @@ class Executor:
         return None
 
     def _record(self, attempt: Attempt, progress: Progress) -> None:
-        now = self._means.clock()
-        until = now + timedelta(seconds=LEASE_SECONDS)
         with self._means.ledger.transaction() as session:
+            now = self._means.clock()
+            until = now + timedelta(seconds=LEASE_SECONDS)
             record_progress(session, attempt, progress, now, until)
         self._means.notices.changed([attempt.load_id])
 

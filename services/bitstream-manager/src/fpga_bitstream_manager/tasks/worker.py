@@ -5,11 +5,13 @@ import os
 import signal
 import socket
 import threading
+import warnings
 from types import FrameType
 from typing import Any, Final
 
 from celery import Celery, signals
 from celery.apps.worker import Worker
+from celery.exceptions import SecurityWarning
 from celery.worker import state
 from celery.worker.consumer import Consumer
 from celery.worker.state import maybe_shutdown
@@ -148,6 +150,7 @@ class PatientConsumer(Consumer):
 
 
 def _quieten_celery() -> None:
+    warnings.filterwarnings("ignore", category=SecurityWarning)  # in a container root is harmless
     signals.setup_logging.connect(_keep_our_logging, weak=False)
     for name in ("celery", "kombu"):
         logging.getLogger(name).setLevel(logging.WARNING)
