@@ -42,7 +42,7 @@ class _Life:
         folder, options = kubelet.device_plugin_dir, kubelet.options
         self.manager = DeviceManager(folder, options, kubelet.active_pod_uids)
         self.admission = Admission(self.manager)
-        registration = RegistrationService(self.manager)
+        registration = RegistrationService(self.manager, lambda: kubelet.refusal)
         pod_resources = PodResources(self.manager, kubelet.pods)
         self._servers = (
             SocketServer(
@@ -76,6 +76,7 @@ class FakeKubelet:
         self.options = options or KubeletOptions()
         self.device_plugin_dir = root / "device-plugins"
         self.pod_resources_socket = root / "pod-resources" / "kubelet.sock"
+        self.refusal: str | None = None
         self._life: _Life | None = None
         self._pods: dict[tuple[str, str], Pod] = {}
         self._lock = threading.Lock()
@@ -126,6 +127,30 @@ class FakeKubelet:
     def resources(self) -> dict[str, ResourceView]:
         """Extended resources as the node's status shows them. Raises KubeletStopped."""
         return self._alive().manager.resources()
+
+    def refuse_registrations(self, message: str | None) -> None:
+        """Refuse every Register with ``message`` from now on; None ends that."""
+        self.refusal = message
+
+    def drop_stream(self, resource: str) -> None:
+        """Lose the connection to a plugin, as a kubelet does that was disturbed.
+
+        Raises KubeletStopped.
+        """
+        endpoint = self._alive().manager.endpoint(resource)
+        if endpoint is not None:
+            endpoint.disconnect()
+
+    def lists_received(self, resource: str) -> int:
+        """How many lists of a resource came since this start. Raises KubeletStopped."""
+        return self._alive().manager.lists_received(resource)
+
+    def registration_times(self, resource: str) -> list[tuple[float, float]]:
+        """When Register was called and when the first list came, since this start.
+
+        Seconds on the monotonic clock. Raises KubeletStopped.
+        """
+        return self._alive().manager.registration_times(resource)
 
     def wait_for_resource(
         self,

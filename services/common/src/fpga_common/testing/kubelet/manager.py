@@ -5,6 +5,7 @@ One object is one life of a kubelet: FakeKubelet makes a new one at each start. 
 """
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from fpga_common.testing.kubelet.assignments import Assignment, Assignments
 from fpga_common.testing.kubelet.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from fpga_common.testing.kubelet.devices import DeviceSets
 from fpga_common.testing.kubelet.endpoint import Endpoint
+from fpga_common.testing.kubelet.failures import PluginUnreachable
 from fpga_common.testing.kubelet.options import KubeletOptions
 from fpga_common.testing.kubelet.registration import check_registration
 from fpga_common.testing.kubelet.views import ResourceView
@@ -40,6 +42,9 @@ class DeviceManager:
         self._endpoints: dict[str, Endpoint] = {}
         self._clients: dict[str, Endpoint] = {}
         self._deleted: set[str] = set()
+        self._registered_at: dict[str, float] = {}
+        self._times: dict[str, list[tuple[float, float]]] = {}
+        self._lists: dict[str, int] = {}
 
     def register(self, request: pb.RegisterRequest) -> None:
         """Take a plugin: check, dial back, ask its options, then open its stream once.
@@ -51,10 +56,13 @@ class DeviceManager:
             PluginUnreachable: the socket cannot be dialled.
             grpc.RpcError: GetDevicePluginOptions failed.
         """
+        called_at = time.monotonic()
         check_registration(request.version, request.resource_name)
         resource = request.resource_name
         endpoint = Endpoint(resource, self._folder / request.endpoint)
         with self._lock:
+            if not self._running:
+                raise PluginUnreachable("the kubelet is stopping")
             self._clients[resource] = endpoint
         try:
             endpoint.connect(self.options.dial_timeout)
@@ -64,9 +72,23 @@ class DeviceManager:
         with self._lock:
             self._endpoints[resource] = endpoint
             self._lost_at.pop(resource, None)
+            self._registered_at[resource] = called_at
         endpoint.watch(
             lambda devices: self._receive(resource, devices), lambda: self._stream_ended(endpoint)
         )
+
+    def registration_times(self, resource: str) -> list[tuple[float, float]]:
+        """When Register was called and when the first list came after it, for each registration.
+
+        Seconds on the monotonic clock.
+        """
+        with self._lock:
+            return list(self._times.get(resource, ()))
+
+    def lists_received(self, resource: str) -> int:
+        """How many lists of a resource came."""
+        with self._lock:
+            return self._lists.get(resource, 0)
 
     def resources(self) -> dict[str, ResourceView]:
         """What the node status shows now; resources whose grace is over stay there with 0."""
@@ -130,6 +152,10 @@ class DeviceManager:
                 return
             self._devices[resource] = DeviceSets.listed(devices)
             self._deleted.discard(resource)
+            self._lists[resource] = self._lists.get(resource, 0) + 1
+            called_at = self._registered_at.pop(resource, None)
+            if called_at is not None:
+                self._times.setdefault(resource, []).append((called_at, time.monotonic()))
             self._write()
 
     def _stream_ended(self, endpoint: Endpoint) -> None:

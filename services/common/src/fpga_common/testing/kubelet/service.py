@@ -1,5 +1,6 @@
 """The kubelet's Registration service."""
 
+from collections.abc import Callable
 from typing import Any
 
 import grpc
@@ -13,15 +14,22 @@ from fpga_common.wire.kubelet.deviceplugin.v1beta1.deviceplugin_pb2_grpc import 
 
 
 class RegistrationService(RegistrationServicer):
-    """Answers only when the plugin was dialled and asked, or refuses with the reason."""
+    """Answers only when the plugin was dialled and asked, or refuses with the reason.
 
-    def __init__(self, manager: DeviceManager) -> None:
+    ``refusal`` is what a test wants every call refused with, or None.
+    """
+
+    def __init__(self, manager: DeviceManager, refusal: Callable[[], str | None]) -> None:
         self._manager = manager
+        self._refusal = refusal
 
     def Register(  # noqa: N802
         self, request: pb.RegisterRequest, context: Any
     ) -> pb.Empty:
         """Register a plugin. Errors carry the code ``UNKNOWN``, as the kubelet's do."""
+        refusal = self._refusal()
+        if refusal is not None:
+            context.abort(grpc.StatusCode.UNKNOWN, refusal)
         try:
             self._manager.register(request)
         except (InvalidRegistration, PluginUnreachable) as error:
