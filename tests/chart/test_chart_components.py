@@ -66,7 +66,6 @@ def test_the_plugin_shows_a_short_lived_token_that_only_the_manager_takes() -> N
         ((), "status.hostIP", "$(AGENT_IP):9444"),
         (("plugin.agent.hostPort=19444",), "status.hostIP", "$(AGENT_IP):19444"),
         (("plugin.agent.hostPort=0",), "status.podIP", "$(AGENT_IP):9444"),
-        (("plugin.agent.ipv6=true",), "status.hostIP", "[$(AGENT_IP)]:9444"),
     ],
 )
 def test_the_agent_advertises_an_address_that_the_manager_can_reach(

@@ -2,12 +2,12 @@
 
 {{- define "fpga-platform.plugin.probes" -}}
 startupProbe:
-  httpGet: {path: /metrics, port: metrics}
+  httpGet: {path: /healthz, port: metrics}
   periodSeconds: 1
   timeoutSeconds: 2
   failureThreshold: 60
 livenessProbe:
-  httpGet: {path: /metrics, port: metrics}
+  httpGet: {path: /healthz, port: metrics}
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 6
