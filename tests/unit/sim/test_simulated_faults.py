@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from fpga_common.domain.simulation import read_behaviour
-from fpga_common.testing.sim import PROFILES, NoSuchAttribute, SimulatedCard, SimulatedHost
+from fpga_common.testing.sim import (
+    PROFILES,
+    CardAbsent,
+    NoSuchAttribute,
+    SimulatedCard,
+    SimulatedHost,
+)
 from fpga_common.testing.waiting import wait_for
 
 OTHER_AFU = "00112233445566778899aabbccddeeff"
@@ -156,6 +162,37 @@ def test_healing_a_hanging_read_releases_the_reader(
     card.heal()
     assert blocked_reader.wait(10) == 0
     assert card.path_of("compat_id").is_file()
+
+
+def test_another_fault_releases_the_reader_too(
+    card: SimulatedCard, blocked_reader: subprocess.Popen[bytes]
+) -> None:
+    card.break_attribute("compat_id")
+    assert blocked_reader.wait(10) == 0
+
+
+def test_a_programming_survives_healing(host: SimulatedHost) -> None:
+    card = host.add_card("d5005")
+    card.break_attribute("afu_id")
+    written = host.root / "written"
+    written.write_text(f"{OTHER_AFU}\n")
+    written.replace(card.path_of("afu_id"))
+    card.heal()
+    assert card.afu_id == OTHER_AFU
+
+
+def test_nothing_can_happen_to_a_card_that_is_unplugged(card: SimulatedCard) -> None:
+    card.unplug()
+    for happens in (card.overheat, card.lose_link_width, card.hang_read, card.break_attribute):
+        with pytest.raises(CardAbsent):
+            happens()
+
+
+def test_losing_lanes_twice_is_losing_them_once(host: SimulatedHost) -> None:
+    card = host.add_card("n3000")
+    card.lose_link_width()
+    card.lose_link_width()
+    assert card.path_of("current_link_width").read_text() == "8\n"
 
 
 def test_the_interface_id_is_known_while_its_read_hangs(card: SimulatedCard) -> None:

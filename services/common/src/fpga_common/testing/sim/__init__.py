@@ -4,7 +4,7 @@ Used by tests, demo and ``fpga-sim``. It knows nothing of the node plugin, which
 trees with the same code as real ones.
 """
 
-from fpga_common.testing.sim.card import Fault, SimulatedCard
+from fpga_common.testing.sim.card import CardAbsent, Fault, SimulatedCard
 from fpga_common.testing.sim.gbs import make_gbs
 from fpga_common.testing.sim.host import SimulatedHost, UnknownCard
 from fpga_common.testing.sim.profiles import PROFILES, CardProfile, UnknownProfile
@@ -12,6 +12,7 @@ from fpga_common.testing.sim.tree import NoSuchAttribute
 
 __all__ = [
     "PROFILES",
+    "CardAbsent",
     "CardProfile",
     "Fault",
     "NoSuchAttribute",

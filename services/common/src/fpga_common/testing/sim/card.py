@@ -1,9 +1,12 @@
 """One simulated card: what it shows now, and what can happen to it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
+from fpga_common.domain.errors import Permanent
 from fpga_common.domain.ids import normalise_uuid, region_id
 from fpga_common.domain.operation import FailureCode
 from fpga_common.domain.simulation import read_behaviour, write_behaviour
@@ -26,6 +29,12 @@ class Fault(StrEnum):
     HANG_READ = "hang-read"
     BREAK_ATTRIBUTE = "break-attribute"
     REMOVE_DEVICE_NODE = "remove-device-node"
+
+
+class CardAbsent(Permanent):
+    """The card is unplugged: nothing else can happen to it."""
+
+    code = "card_absent"
 
 
 class SimulatedCard:
@@ -99,34 +108,40 @@ class SimulatedCard:
             presence.plug(self._root, self._placement)
 
     def overheat(self) -> None:
-        """Raise a temperature 5 °C above that sensor's own critical limit."""
+        """Raise a temperature 5 °C above that sensor's own critical limit. Raises CardAbsent."""
         name, channel = self._placement.card_profile.overheats
-        folder = self._hwmon(name)
-        limit = int((self._root / f"{folder}/{channel}_crit").read_text())
-        self._change(f"{folder}/{channel}_input", str(limit + ABOVE_LIMIT))
-        for alarm in (f"{folder}/{channel}_max_alarm", f"{folder}/{channel}_crit_alarm"):
-            if (self._root / alarm).exists():
-                self._change(alarm, "1")
+        sensor = f"{self._hwmon(name)}/{channel}"
+        with self._present():
+            limit = int((self._root / f"{sensor}_crit").read_text())
+            self._change(f"{sensor}_input", str(limit + ABOVE_LIMIT))
+            for alarm in (f"{sensor}_max_alarm", f"{sensor}_crit_alarm"):
+                if (self._root / alarm).exists():
+                    self._change(alarm, "1")
 
     def lose_link_width(self) -> None:
-        """Train the link with half the lanes it has now, on every function."""
-        for function in self._placement.card_profile.functions:
-            path = f"{self._layout.function(function.number)}/current_link_width"
-            lanes = int((self._root / path).read_text())
-            self._change(path, str(max(1, lanes // 2)))
+        """Train the link with half its lanes, on every function. Raises CardAbsent."""
+        with self._present():
+            for function in self._placement.card_profile.functions:
+                path = f"{self._layout.function(function.number)}/current_link_width"
+                lanes = int(self._originals.keep(path))
+                self._change(path, str(max(1, lanes // 2)))
 
     def hang_read(self, attribute: str = "compat_id") -> None:
-        """Let whoever opens ``attribute`` (see path_of) block until heal()."""
-        with locked(self._root):
-            path = self._keep(attribute)
-            make_hanging(self._root, path)
+        """Let whoever opens ``attribute`` (see path_of) block until heal().
+
+        Raises CardAbsent and NoSuchAttribute.
+        """
+        with self._present():
+            make_hanging(self._root, self._keep(attribute))
 
     def break_attribute(self, attribute: str | None = None) -> None:
-        """Make reading ``attribute`` fail; by default the AFU id, else the interface id."""
+        """Make reading ``attribute`` fail; by default the AFU id, else the interface id.
+
+        Raises CardAbsent and NoSuchAttribute.
+        """
         default = "compat_id" if self._placement.card_profile.afu_id is None else "afu_id"
-        with locked(self._root):
-            path = self._keep(attribute or default)
-            make_unreadable(self._root, path)
+        with self._present():
+            make_unreadable(self._root, self._keep(attribute or default))
 
     def remove_device_node(self) -> None:
         """Delete the port's device node."""
@@ -158,24 +173,35 @@ class SimulatedCard:
         self._behave(read_back=None if afu_id is None else normalise_uuid(afu_id))
 
     def set_afu_id(self, afu_id: str) -> None:
-        """Change the AFU behind everybody's back. Raises NoSuchAttribute where none is shown."""
-        with locked(self._root):
+        """Change the AFU behind everybody's back.
+
+        Raises CardAbsent, and NoSuchAttribute where the card shows no AFU.
+        """
+        with self._present():
             path = self._keep("afu_id")
             self._originals.forget(self._layout.attribute("afu_id"))
             replace_file(self._root, path, f"{normalise_uuid(afu_id)}\n".encode())
 
     def _behave(self, **changes: float | str | None) -> None:
-        behaviour = read_behaviour(self._root, self.id)
-        write_behaviour(self._root, self.id, replace(behaviour, **changes))  # type: ignore[arg-type]
+        with locked(self._root):
+            behaviour = read_behaviour(self._root, self.id)
+            changed = replace(behaviour, **changes)  # type: ignore[arg-type]
+            write_behaviour(self._root, self.id, changed)
+
+    @contextmanager
+    def _present(self) -> Iterator[None]:
+        with locked(self._root):
+            if not self.plugged:
+                raise CardAbsent(f"{self.id} is unplugged; replug or heal it first")
+            yield
 
     def _hwmon(self, name: str) -> str:
         names = [hwmon.name for hwmon in self._placement.card_profile.hwmons]
         return self._layout.hwmon(names.index(name))
 
     def _change(self, path: str, text: str) -> None:
-        with locked(self._root):
-            self._originals.keep(path)
-            replace_file(self._root, self._root / path, f"{text}\n".encode())
+        self._originals.keep(path)
+        replace_file(self._root, self._root / path, f"{text}\n".encode())
 
     def _keep(self, attribute: str) -> Path:
         path = self._layout.attribute(attribute)

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from fpga_common.domain.simulation import CONTROL_FOLDER
-from fpga_common.testing.sim.files import restore_file
+from fpga_common.testing.sim.files import is_hidden, replace_file
 
 
 class Originals:
@@ -35,9 +35,11 @@ class Originals:
             self._write(kept)
 
     def restore(self) -> None:
-        """Put everything back."""
+        """Put everything back, except an AFU id that a programming has written meanwhile."""
         for path, content in self._read().items():
-            restore_file(self._root, self._root / path, base64.b64decode(content))
+            place = self._root / path
+            if is_hidden(place) or place.name != "afu_id":
+                replace_file(self._root, place, base64.b64decode(content))
         self._path.unlink(missing_ok=True)
 
     def _read(self) -> dict[str, str]:

@@ -28,7 +28,7 @@ def replace_file(root: Path, path: Path, content: bytes) -> None:
     """Put a file with ``content`` at ``path`` in place of whatever is there."""
     spare = spare_path(root)
     spare.write_bytes(content)
-    spare.replace(path)
+    _put(root, spare, path)
 
 
 def replace_link(root: Path, path: Path, target: str) -> None:
@@ -36,11 +36,15 @@ def replace_link(root: Path, path: Path, target: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     spare = spare_path(root)
     spare.symlink_to(target)
-    spare.replace(path)
+    _put(root, spare, path)
 
 
 def make_unreadable(root: Path, path: Path) -> None:
-    """Replace a file by a link to its folder: reading it fails, for root too (EISDIR)."""
+    """Replace a file by a link to its folder: reading it fails, for root too.
+
+    The failure is EISDIR, or ELOOP for readers that follow no links. A link replaces the file in
+    one step, which a folder cannot.
+    """
     replace_link(root, path, ".")
 
 
@@ -48,15 +52,20 @@ def make_hanging(root: Path, path: Path) -> None:
     """Replace a file by a pipe that nobody writes to: opening it blocks."""
     spare = spare_path(root)
     os.mkfifo(spare)
-    spare.replace(path)
+    _put(root, spare, path)
 
 
-def restore_file(root: Path, path: Path, content: bytes) -> None:
-    """Put the file back; readers that hang on a pipe at ``path`` go on and read nothing."""
+def is_hidden(path: Path) -> bool:
+    """Whether a fault keeps readers from the file's content."""
+    return path.is_symlink() or path.is_fifo()
+
+
+def _put(root: Path, spare: Path, path: Path) -> None:
+    """Rename into place; readers that hang on a pipe there go on and read nothing."""
     aside = spare_path(root) if path.is_fifo() else None
     if aside:
         os.link(path, aside)
-    replace_file(root, path, content)
+    spare.replace(path)
     if aside:
         os.close(os.open(aside, os.O_RDWR | os.O_NONBLOCK))
         aside.unlink()
