@@ -24,7 +24,7 @@ def exit_code_of(error: FpgaError | OSError) -> int:
 
 
 def describe_failure(error: FpgaError | OSError) -> str:
-    """The failure in words; the second line has expected and actual where they are known."""
+    """The failure in words; the second line has expected and actual where both make sense."""
     if isinstance(error, ManagerProblem):
         return describe_problem(error.problem)
     if isinstance(error, FpgaError):
@@ -54,6 +54,6 @@ def describe_end(load: Load) -> str:
 
 def _lines(text: str, expected: str | None, actual: str | None) -> str:
     first = f"fpgactl: {plain(text)}"
-    if expected is None and actual is None:
+    if expected is None:
         return first
-    return f"{first}\n  expected {plain(expected or '-')}, actual {plain(actual or '-')}"
+    return f"{first}\n  expected {plain(expected)}, actual {plain(actual or '-')}"
