@@ -43,16 +43,15 @@ class ManagerClient:
         headers: dict[str, str] | None = None,
         connections: httpx2.Client | None = None,
     ) -> None:
-        verify: ssl.SSLContext | bool = (
-            ssl.create_default_context(cafile=str(ca_file)) if ca_file else True
-        )
         sent = dict(headers or {})
         if token:
             sent["Authorization"] = f"Bearer {token}"
         self._url = url
         self._headers = sent
         self._timeout = timeout
-        self._http = connections or httpx2.Client(base_url=url, timeout=timeout, verify=verify)
+        self._http = connections or httpx2.Client(
+            base_url=url, timeout=timeout, verify=_verification(url, ca_file)
+        )
         self._owns_http = connections is None
 
     def with_token(
@@ -293,6 +292,13 @@ class ManagerClient:
         if response.status_code >= 400:
             raise _problem(response)
         return response
+
+
+def _verification(url: str, ca_file: Path | None) -> ssl.SSLContext | bool:
+    # Plain HTTP needs no trust store, and loading it is most of a short command's time.
+    if not url.startswith("https:"):
+        return False
+    return ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
 
 
 def _validated(model: type[Model], response: httpx2.Response) -> Model:

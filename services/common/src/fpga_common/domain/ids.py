@@ -13,8 +13,8 @@ _REGION: Final = re.compile(r"(?P<card>.+)-r(?P<index>\d+)")
 _NODE: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 
-class InvalidId(Permanent):
-    """Text that is not an identifier of the expected kind."""
+class InvalidId(Permanent, ValueError):
+    """Text that is not an identifier of the expected kind; pydantic reports it as a bad value."""
 
     code = "invalid_id"
 
