@@ -136,15 +136,18 @@ def running_node(root: Path) -> Iterator[AgentNode]:
         telemetry = Telemetry(store.snapshot)
         servicer = NodeAgent(NODE, store, operations, Cordoning(store, reservations), telemetry)
         server = AgentServer(
-            AgentSettings(bind="127.0.0.1:0", client_ca_file=trust / "ca.crt"), identity, servicer
+            AgentSettings(bind="127.0.0.1:0", client_ca_file=trust / "ca.crt"),
+            lambda: identity,
+            servicer,
         )
         store.start()
         telemetry.take()
         server.start()
-        assert server.port is not None
+        assert server.endpoint is not None
+        port = server.endpoint.port
         try:
             yield AgentNode(
-                root, host, card, manager, kubelet, store, operations, identity, server.port, trust
+                root, host, card, manager, kubelet, store, operations, identity, port, trust
             )
         finally:
             operations.stop(CALL_SECONDS)

@@ -25,6 +25,7 @@ class ManagerDouble:
         self.reports: list[Document] = []
         self.full_report_wanted = False
         self.status = HTTPStatus.OK
+        self.hold = threading.Event()
         self._server = _Server(("127.0.0.1", port), _handler(self))
         if tls:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -35,6 +36,16 @@ class ManagerDouble:
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.05,), name="manager-double", daemon=True
         )
+
+    def serve_bitstream(self, digest: str) -> tuple[HTTPStatus, bytes]:
+        """Answer a fetch, once ``hold`` is not set."""
+        self.fetched.append(digest)
+        if self.hold.is_set():
+            wait_for(lambda: not self.hold.is_set(), timeout=60.0)
+        content = self.bitstreams.get(digest)
+        if content is None:
+            return HTTPStatus.NOT_FOUND, b"no such bitstream"
+        return self.status, content
 
     def wait_for_report(
         self, wanted: Callable[[Document], object], timeout: float = 10.0
@@ -78,10 +89,7 @@ def _handler(manager: ManagerDouble) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             if self._authorised():
                 digest = self.path.removeprefix("/internal/v1/bitstreams/").replace("%3A", ":")
-                manager.fetched.append(digest)
-                content = manager.bitstreams.get(digest)
-                status = HTTPStatus.NOT_FOUND if content is None else manager.status
-                self._answer(status, content or b"no such bitstream")
+                self._answer(*manager.serve_bitstream(digest))
 
         def do_PUT(self) -> None:
             if self._authorised():

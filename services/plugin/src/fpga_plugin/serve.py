@@ -12,8 +12,9 @@ from types import FrameType
 from typing import Any, Final, Protocol
 
 from fpga_common.bitstream import inspect
+from fpga_common.domain.errors import FpgaError, InvalidConfiguration
 from fpga_common.observability.logging import configure_logging, get_logger
-from fpga_plugin.agent.certificate import CertificateFiles, ensure_certificate
+from fpga_plugin.agent.certificate import ensure_certificate
 from fpga_plugin.agent.cordoning import Cordoning
 from fpga_plugin.agent.draining import Drain
 from fpga_plugin.agent.fetching import BitstreamCache
@@ -29,6 +30,7 @@ from fpga_plugin.agent.telemetry import Telemetry
 from fpga_plugin.backends import default_backends
 from fpga_plugin.inventory.store import InventoryStore
 from fpga_plugin.manager_link import ManagerLink
+from fpga_plugin.memory import share_memory_pools
 from fpga_plugin.metrics import MetricsServer, MetricsView, PluginMetrics
 from fpga_plugin.node_view import metrics_view, node_state
 from fpga_plugin.programmers.registry import Programmers
@@ -36,7 +38,7 @@ from fpga_plugin.report.document import Document, NodeState
 from fpga_plugin.report.facts import advertised_address, node_facts
 from fpga_plugin.report.reporter import ReportChannel, Reporter
 from fpga_plugin.settings import PluginSettings
-from fpga_plugin.state_lock import StateInUse, locked_state
+from fpga_plugin.state_lock import locked_state
 from fpga_plugin.without_kubelet import NoKubelet
 
 DRAIN_SECONDS: Final = 20.0
@@ -72,17 +74,21 @@ class KubeletPart(Protocol):
 
 
 def run(settings: PluginSettings) -> int:
-    """Serve until SIGTERM or SIGINT; 0 after an orderly end, 1 where another process serves.
+    """Serve until SIGTERM or SIGINT.
 
+    Returns 0 after an orderly end; 1 where another process serves or the state cannot be read.
     Raises InvalidConfiguration before anything is started.
     """
+    share_memory_pools()
     configure_logging(level=settings.log.level, log_format=settings.log.format)
     require_safe(settings.agent)
     with _ended_by_signal() as ended:
         try:
             with locked_state(settings.state_dir):
                 _serve(settings, ended)
-        except StateInUse as error:
+        except InvalidConfiguration:
+            raise
+        except FpgaError as error:
             print(f"fpga-plugin: {error.message}", file=sys.stderr)  # noqa: T201
             return 1
     return 0
@@ -119,8 +125,7 @@ class Plugin:
         )
         self._telemetry = Telemetry(self._store.snapshot)
         self._facts = node_facts()
-        self._identity: CertificateFiles | None = None
-        self._agent: AgentServer | None = None
+        self._agent = self._make_agent()
         self._reporter = Reporter(ReportChannel(self._link, settings.node), self._node_state)
         self._watcher = threading.Thread(target=self._watch, name="report-watch", daemon=True)
 
@@ -131,7 +136,7 @@ class Plugin:
         if self._metrics_server is not None:
             self._metrics_server.start()
         self._telemetry.start()
-        self._start_agent()
+        self._agent.start()
         self._start_reports()
 
     def stop(self) -> None:
@@ -139,8 +144,7 @@ class Plugin:
         if not self._operations.stop(FINISH_SECONDS):
             log.error("write_not_finished", seconds=FINISH_SECONDS)
         self._stopping.set()
-        if self._agent is not None:
-            self._agent.stop()
+        self._agent.stop()
         self._reporter.stop()
         self._kubelet.stop()
         self._telemetry.stop()
@@ -148,15 +152,17 @@ class Plugin:
         if self._metrics_server is not None:
             self._metrics_server.stop()
 
-    def _start_agent(self) -> None:
+    def _make_agent(self) -> AgentServer:
         settings = self._settings
-        self._identity = ensure_certificate(settings.state_dir, settings.node)
         cordoning = Cordoning(self._store, self._reservations)
         servicer = NodeAgent(
             settings.node, self._store, self._operations, cordoning, self._telemetry
         )
-        self._agent = AgentServer(settings.agent, self._identity, servicer)
-        self._agent.start()
+        return AgentServer(
+            settings.agent,
+            lambda: ensure_certificate(settings.state_dir, settings.node),
+            servicer,
+        )
 
     def _start_reports(self) -> None:
         if not self._settings.manager.url:
@@ -196,13 +202,12 @@ class Plugin:
         )
 
     def _agent_document(self) -> Document | None:
-        agent, identity = self._agent, self._identity
-        if agent is None or agent.port is None or identity is None:
+        endpoint, settings = self._agent.endpoint, self._settings
+        if endpoint is None:
             return None
-        settings = self._settings
         return {
-            "address": advertised_address(settings.agent, settings.manager.url, agent.port),
-            "certificate_pem": identity.certificate.read_text(encoding="ascii"),
+            "address": advertised_address(settings.agent, settings.manager.url, endpoint.port),
+            "certificate_pem": endpoint.certificate_pem,
         }
 
     def _metrics_view(self) -> MetricsView:

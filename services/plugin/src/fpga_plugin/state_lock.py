@@ -5,12 +5,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
-from fpga_common.domain.errors import Temporary
+from fpga_common.domain.errors import InvalidConfiguration, Temporary
 from fpga_plugin.agent.durable import private_folder
 
-WAIT_SECONDS: Final = 10.0
+WAIT_SECONDS: Final = 5.0
 _POLL_SECONDS: Final = 0.05
 
 
@@ -25,15 +25,22 @@ def locked_state(state_dir: Path, *, seconds: float = WAIT_SECONDS) -> Iterator[
     """Hold the folder's lock; it ends with the process, however that ends.
 
     Raises StateInUse when another process still has it after ``seconds``, which a predecessor that
-    is just ending may.
+    is just ending may; InvalidConfiguration when the folder cannot be written.
     """
-    with (private_folder(state_dir) / "lock").open("ab") as file:
+    with _open_lock(state_dir) as file:
         deadline = time.monotonic() + seconds
         while not _try_lock(file.fileno()):
             if time.monotonic() >= deadline:
                 raise StateInUse(f"{state_dir} is used by another fpga-plugin process")
             time.sleep(_POLL_SECONDS)
         yield
+
+
+def _open_lock(state_dir: Path) -> BinaryIO:
+    try:
+        return (private_folder(state_dir) / "lock").open("ab")
+    except OSError as error:
+        raise InvalidConfiguration("state_dir", f"{state_dir}: {error.strerror}") from error
 
 
 def _try_lock(descriptor: int) -> bool:

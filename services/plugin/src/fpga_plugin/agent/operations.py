@@ -12,8 +12,13 @@ from typing import Protocol
 
 from fpga_common.domain.operation import Failure, FailureCode
 from fpga_common.observability.logging import get_logger
-from fpga_plugin.agent.events import InvalidRequest, OperationRequest, require_operation_id
-from fpga_plugin.agent.journal import Journal, StoredOperation
+from fpga_plugin.agent.events import (
+    InvalidRequest,
+    OperationEvent,
+    OperationRequest,
+    require_operation_id,
+)
+from fpga_plugin.agent.journal import Journal, OperationLog, StoredOperation
 from fpga_plugin.agent.operation import Operation, first_event
 from fpga_plugin.failures import OperationFailed, operation_failed
 
@@ -54,7 +59,8 @@ class Operations:
         """Start an operation, attach to it, or return its stored end.
 
         Raises:
-            OperationFailed: card_busy or shutting_down; nothing was accepted or recorded.
+            OperationFailed: card_busy, shutting_down, or internal where the journal cannot be
+                written; nothing was accepted or recorded.
             InvalidRequest: the id belongs to an operation on something else.
         """
         require_operation_id(request.operation_id)
@@ -122,7 +128,7 @@ class Operations:
 
     def _start(self, request: OperationRequest) -> Operation:
         accepted = first_event(request)
-        operation = Operation(request, self._journal.begin(request, accepted), (accepted,))
+        operation = Operation(request, self._begin(request, accepted), (accepted,))
         thread = threading.Thread(
             target=self._run, args=(operation,), name=f"operation-{request.operation_id}"
         )
@@ -131,6 +137,14 @@ class Operations:
         self._threads[request.operation_id] = thread
         thread.start()
         return operation
+
+    def _begin(self, request: OperationRequest, accepted: OperationEvent) -> OperationLog:
+        try:
+            return self._journal.begin(request, accepted)
+        except OSError as error:
+            raise operation_failed(
+                FailureCode.INTERNAL, f"the node cannot record the operation: {error}"
+            ) from error
 
     def _run(self, operation: Operation) -> None:
         started = time.monotonic()

@@ -1,7 +1,9 @@
 """Binds the agent's port: mutual TLS, or plain on loopback where there is no client authority."""
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
@@ -36,6 +38,14 @@ class AgentNotServing(Temporary):
     code = "agent_not_serving"
 
 
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the agent listens, and the certificate to pin."""
+
+    port: int
+    certificate_pem: str
+
+
 def require_safe(settings: AgentSettings) -> None:
     """Raise InvalidConfiguration if the agent would serve strangers on the network."""
     if settings.client_ca_file is None and not is_loopback(settings.bind):
@@ -62,23 +72,24 @@ class AgentServer:
     def __init__(
         self,
         settings: AgentSettings,
-        identity: CertificateFiles,
+        make_identity: Callable[[], CertificateFiles],
         servicer: agent_pb2_grpc.NodeAgentServicer,
     ) -> None:
+        """``make_identity`` may raise a Temporary; raises InvalidConfiguration for strangers."""
         require_safe(settings)
         self._settings = settings
-        self._identity = identity
+        self._make_identity = make_identity
         self._servicer = servicer
         self._server: grpc.Server | None = None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._start_later, name="agent-start", daemon=True)
-        self.port: int | None = None
+        self.endpoint: Endpoint | None = None
 
     def start(self) -> None:
         """Serve now, or in the background as soon as that is possible."""
         try:
             self._serve()
-        except AgentNotServing as error:
+        except Temporary as error:
             log.warning("agent_waits", reason=error.message)
             self._thread.start()
 
@@ -94,12 +105,13 @@ class AgentServer:
         while not self._stopping.wait(_RETRY_SECONDS):
             try:
                 self._serve()
-            except AgentNotServing:
+            except Temporary:
                 continue
             return
 
     def _serve(self) -> None:
-        credentials = self._credentials()
+        identity = self._make_identity()
+        credentials = self._credentials(identity)
         server = grpc.server(
             ThreadPoolExecutor(CALLS, thread_name_prefix="agent"),
             interceptors=[] if credentials is None else [ManagerOnly()],
@@ -107,15 +119,16 @@ class AgentServer:
             maximum_concurrent_rpcs=CALLS,
         )
         agent_pb2_grpc.add_NodeAgentServicer_to_server(self._servicer, server)
-        self.port = _bind(server, self._settings.bind, credentials)
+        port = _bind(server, self._settings.bind, credentials)
         server.start()
         self._server = server
+        self.endpoint = Endpoint(port, identity.certificate.read_text(encoding="ascii"))
         log.info("agent_serving", bind=self._settings.bind, tls=credentials is not None)
 
-    def _credentials(self) -> grpc.ServerCredentials | None:
+    def _credentials(self, identity: CertificateFiles) -> grpc.ServerCredentials | None:
         if self._settings.client_ca_file is None:
             return None
-        pair = (self._identity.key.read_bytes(), self._identity.certificate.read_bytes())
+        pair = (identity.key.read_bytes(), identity.certificate.read_bytes())
         authority = _read_authority(self._settings.client_ca_file)
         return grpc.ssl_server_credentials([pair], authority, require_client_auth=True)
 
