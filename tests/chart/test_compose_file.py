@@ -4,7 +4,9 @@ import functools
 import json
 import os
 import platform
+import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +98,45 @@ def test_a_node_sees_its_own_secrets_only() -> None:
     assert seen["sim-b"] == {"secrets-of-sim-b"}
     assert seen["web"] == {"secrets-of-web"}
     assert seen["valkey"] == {"secrets-of-redis"}
+    for manager in ("migrate", "api", "worker", "reconciler"):
+        assert seen[manager] == {"secrets-of-manager"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives files to other users, so it needs root")
+def test_the_bootstrap_gives_each_service_its_files_and_is_safe_to_repeat(tmp_path: Path) -> None:
+    for service in ("manager", "redis", "web", "sim-a", "sim-b"):
+        (tmp_path / "of" / service).mkdir(parents=True)
+    (script,) = composed()["bootstrap"]["command"]
+    script = script.replace("$$", "$").replace("/secrets-of", f"{tmp_path}/of")
+    script = re.sub(r"(?<![\w/-])/secrets\b", f"{tmp_path}/all", script)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    seen = []
+    for _ in range(2):
+        subprocess.run(
+            ["/bin/sh", "-ec", script], env={**os.environ, "PATH": path}, check=True, timeout=100
+        )
+        files = [file for file in (tmp_path / "of").rglob("*") if file.is_file()]
+        seen.append({str(file.relative_to(tmp_path / "of")): file.read_bytes() for file in files})
+    assert seen[0] == seen[1]
+    assert sorted(seen[0]) == [
+        "manager/admin-token",
+        "manager/ca.crt",
+        "manager/manager-client.crt",
+        "manager/manager-client.key",
+        "manager/manager-server.crt",
+        "manager/manager-server.key",
+        "manager/nodes/sim-a.token",
+        "manager/nodes/sim-b.token",
+        "manager/redis-password",
+        "redis/redis-password",
+        "sim-a/ca.crt",
+        "sim-a/token",
+        "sim-b/ca.crt",
+        "sim-b/token",
+        "web/ca.crt",
+        "web/web-secret-key",
+    ]
+    assert seen[0]["sim-a/token"] == seen[0]["manager/nodes/sim-a.token"]
 
 
 def test_services_wait_for_what_they_read() -> None:

@@ -1,7 +1,10 @@
 """Renders the chart with the real helm, and picks from what comes out; used by tests/chart."""
 
+import atexit
 import functools
+import json
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -29,7 +32,9 @@ class Refused(Exception):
 @functools.cache
 def _private_home() -> Path:
     """Helm's folders: nothing of the person who runs the tests is read or written."""
-    return Path(tempfile.mkdtemp(prefix="fp-helm-"))
+    folder = Path(tempfile.mkdtemp(prefix="fp-helm-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def helm(*arguments: str) -> str:
@@ -62,7 +67,15 @@ def rendered(values: Path | None = None, *settings: str) -> str:
 
 def objects(values: Path | None = None, *settings: str) -> list[Object]:
     """The rendered objects, hooks included."""
-    return [item for item in yaml.safe_load_all(rendered(values, *settings)) if item]
+    found: list[Object] = json.loads(_parsed(values, *settings))
+    return found
+
+
+@functools.cache
+def _parsed(values: Path | None, *settings: str) -> str:
+    """The objects as JSON: read a hundred times faster than YAML, and nobody's changes are kept."""
+    documents = yaml.safe_load_all(rendered(values, *settings))
+    return json.dumps([item for item in documents if item])
 
 
 def ci(name: str) -> Path:
