@@ -3,6 +3,7 @@
 import re
 import secrets
 import time
+from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -22,6 +23,8 @@ ANONYMOUS: Final = "anonymous"
 UNMATCHED: Final = "unmatched"
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+CHUNK_BYTES: Final = 256 * 1024
+READ_REST_SECONDS: Final = 10.0
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -78,6 +81,8 @@ def surround(app: Flask, metrics: RequestMetrics) -> None:
         metrics.observe(request.method, route, response.status_code, seconds)
         _log(route, response, seconds)
         _audit(response)
+        if response.status_code >= 400:
+            _read_rest()
         return _with_headers(response)
 
 
@@ -123,6 +128,15 @@ def _audit(response: Response) -> None:
             record(session, services().clock, action, request.path, outcome=outcome)
     except LedgerUnavailable as error:
         log.warning("audit_not_recorded", action=action, outcome=outcome, reason=error.message)
+
+
+def _read_rest() -> None:
+    """Read what a refused client still sends: most clients look for an answer only afterwards."""
+    deadline = time.monotonic() + READ_REST_SECONDS
+    stream = request.environ["wsgi.input"]
+    with suppress(OSError):
+        while stream.read(CHUNK_BYTES) and time.monotonic() < deadline:
+            continue
 
 
 def _with_headers(response: Response) -> Response:
