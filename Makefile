@@ -13,13 +13,13 @@ setup: ## Make .venv with every console script and fetch the console's browser f
 
 .PHONY: format
 format: setup ## Format the code
-	.venv/bin/ruff format services tests tools benchmarks
-	.venv/bin/ruff check --fix services tests tools benchmarks
+	.venv/bin/ruff format services tests tools benchmarks charts
+	.venv/bin/ruff check --fix services tests tools benchmarks charts
 
 .PHONY: lint
 lint: setup ## Check format, style, types, layers, generated code and locks
-	.venv/bin/ruff format --check services tests tools benchmarks
-	.venv/bin/ruff check services tests tools benchmarks
+	.venv/bin/ruff format --check services tests tools benchmarks charts
+	.venv/bin/ruff check services tests tools benchmarks charts
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-cache
 	tools/generate_protos.sh --check

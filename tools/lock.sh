@@ -12,6 +12,8 @@ if [ "${1:-}" = --check ]; then
   cp requirements/*.txt "$out"/
 fi
 "$uv" pip compile "${common[@]}" --all-extras services/*/pyproject.toml requirements/dev.in -o "$out/dev.txt"
+"$uv" pip compile "${common[@]}" -c "$out/dev.txt" requirements/build.in -o "$out/build.txt"
+"$uv" pip compile "${common[@]}" --extra testing -c "$out/dev.txt" services/common/pyproject.toml -o "$out/common.txt"
 for service in plugin bitstream-manager web cli; do
   extra=(); [ "$service" = bitstream-manager ] && extra=(--extra postgresql)
   "$uv" pip compile "${common[@]}" "${extra[@]}" -c "$out/dev.txt" "services/$service/pyproject.toml" -o "$out/$service.txt"

@@ -1,4 +1,4 @@
-"""Makes the platform's Secrets where they are absent: the bootstrap job, before install and upgrade.
+"""Makes the platform's Secrets where they are absent: the job before install and upgrade.
 
 What exists in the cluster is laid into a folder, ``fpga-bitstream-manager bootstrap`` adds the
 files that are absent, and only those go back. Knows three calls of the Kubernetes API and nothing
