@@ -63,6 +63,7 @@ class LocalPlatform:
         self.processes: dict[str, Process] = {}
         self.redis: RedisServer | None = None
         self._manager_config: Path | None = None
+        self._migration: Process | None = None
 
     @property
     def api_url(self) -> str:
@@ -95,6 +96,7 @@ class LocalPlatform:
             SetupFailed, ProcessEnded, TimeoutError: after everything was ended again.
         """
         try:
+            self._bootstrap()
             self._start_manager()
             self._start_nodes()
             if self._with_web:
@@ -106,7 +108,6 @@ class LocalPlatform:
         return self
 
     def _start_manager(self) -> None:
-        self._bootstrap()
         password = (self.layout.credentials / "redis-password").read_text().strip()
         self.redis = self._stack.enter_context(
             RedisServer(self.layout.root / "redis", password=password)
@@ -120,15 +121,15 @@ class LocalPlatform:
                 database_url=self._database_url,
             ),
         )
-        self._run(MANAGER, "--config", str(self._manager_config), "migrate")
+        self._migration = self._launch(
+            "migrate", MANAGER, "--config", str(self._manager_config), "migrate"
+        )
         for part in ("api", "worker", "reconciler"):
             self.start_manager_part(part)
 
     def start_manager_part(self, part: str) -> Process:
         """Start ``api``, ``worker`` or ``reconciler`` (again)."""
-        return self._spawn(
-            part, [console_script(MANAGER), "--config", str(self._manager_config), part]
-        )
+        return self._serve(part, MANAGER, "--config", str(self._manager_config), part)
 
     def _start_nodes(self) -> None:
         for name in self._node_names:
@@ -149,9 +150,11 @@ class LocalPlatform:
             self.layout.root / "web.yaml",
             {"bind": f"127.0.0.1:{self.web_port}", "manager": {"url": self.api_url}},
         )
-        self._spawn("web", [console_script("fpga-web"), "--config", str(config), "serve"])
+        self._serve("web", "fpga-web", "--config", str(config), "serve")
 
     def _wait_ready(self) -> None:
+        if self._migration is not None:
+            _require_success(self._migration)
         wait_for(lambda: self._answers(self.api_url), timeout=60, what="an answer of the API")
         if self._with_web:
             wait_for(
@@ -159,10 +162,12 @@ class LocalPlatform:
             )
         for node in self.nodes.values():
             node.wait_registered(60)
-        expected = {card.region_id for node in self.nodes.values() for card in node.host.cards}
+        expected = {
+            (node.name, card.region_id) for node in self.nodes.values() for card in node.host.cards
+        }
         with self.client() as client:
             wait_for(
-                lambda: {device.id for device in client.devices()} == expected,
+                lambda: {(device.node, device.id) for device in client.devices()} == expected,
                 timeout=60,
                 what="every device in the manager",
             )
@@ -178,7 +183,8 @@ class LocalPlatform:
 
     def _bootstrap(self) -> None:
         nodes = [word for name in self._node_names for word in ("--node", name)]
-        self._run(
+        bootstrap = self._launch(
+            "bootstrap",
             MANAGER,
             "bootstrap",
             "--directory",
@@ -189,27 +195,21 @@ class LocalPlatform:
             "localhost",
             *nodes,
         )
+        _require_success(bootstrap)
 
-    def _run(self, script: str, *arguments: str) -> None:
-        process = Process(
-            f"{script} {' '.join(arguments[:3])}",
-            [console_script(script), *arguments],
-            log=self.layout.logs / "setup.log",
-            unset=OUR_VARIABLES,
-        )
-        if process.wait(120) != 0:
-            raise SetupFailed(f"{process.name} failed with {process.returncode}:\n{process.tail()}")
-
-    def _spawn(self, name: str, command: list[str]) -> Process:
+    def _launch(self, name: str, script: str, *arguments: str) -> Process:
         process = Process(
             name,
-            command,
+            [console_script(script), *arguments],
             log=self.layout.logs / f"{name}.log",
             unset=OUR_VARIABLES,
         )
-        self.processes[name] = process
         self._stack.callback(process.stop)
         return process
+
+    def _serve(self, name: str, script: str, *arguments: str) -> Process:
+        self.processes[name] = self._launch(name, script, *arguments)
+        return self.processes[name]
 
     def stop(self) -> None:
         """End everything that was started, newest first, and remove private folders."""
@@ -232,6 +232,11 @@ class LocalPlatform:
         traceback: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def _require_success(process: Process) -> None:
+    if process.wait(120) != 0:
+        raise SetupFailed(f"{process.name} failed with {process.returncode}:\n{process.tail()}")
 
 
 def _preferred(port: int | None) -> int:
