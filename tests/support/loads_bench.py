@@ -5,8 +5,11 @@ import sys
 import tempfile
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from types import TracebackType
+
+from sqlalchemy import delete
 
 from fpga_bitstream_manager.bootstrap.service import bootstrap
 from fpga_bitstream_manager.ledger import (
@@ -72,13 +75,15 @@ def add_bitstream(
         session.add(BitstreamNameRow(name=name, version="", digest=digest(letter), pointed_at=now))
 
 
-def add_node(ledger: Ledger, address: str | None = None, certificate: str | None = None) -> None:
-    """The node as it would report itself, with one ready region."""
+def add_node(
+    ledger: Ledger, address: str | None, certificate: str | None, *, name: str = NODE
+) -> None:
+    """A node as it would report itself, with one ready region."""
     now = datetime.now(UTC)
     with ledger.transaction() as session:
         session.add(
             NodeRow(
-                name=NODE,
+                name=name,
                 agent_address=address,
                 agent_certificate=certificate,
                 report_digest="1",
@@ -91,7 +96,7 @@ def add_node(ledger: Ledger, address: str | None = None, certificate: str | None
         session.flush()
         session.add(
             DeviceRow(
-                node=NODE,
+                node=name,
                 id=DEVICE,
                 card=CARD,
                 backend="dfl",
@@ -110,16 +115,16 @@ def add_node(ledger: Ledger, address: str | None = None, certificate: str | None
         )
 
 
-def hold(ledger: Ledger, pod: str | None, *, source: str = "podresources") -> None:
+def hold(ledger: Ledger, pod: str | None, *, node: str = NODE) -> None:
     """A pod, or with None nobody, holds the device, as the node would report."""
     with ledger.transaction() as session:
-        session.query(HolderRow).delete()
+        session.execute(delete(HolderRow).where(HolderRow.node == node))
         if pod is not None:
             session.add(
                 HolderRow(
-                    node=NODE,
+                    node=node,
                     device=DEVICE,
-                    source=source,
+                    source="podresources",
                     namespace="default",
                     pod=pod,
                     container="main",
@@ -129,6 +134,32 @@ def hold(ledger: Ledger, pod: str | None, *, source: str = "podresources") -> No
             )
 
 
+class BenchNode:
+    """One node of a bench with its own agent and one device; tests do not meet on it."""
+
+    def __init__(self, bench: "LoadsBench", name: str) -> None:
+        self.name = name
+        self.bench = bench
+        self.agent = NodeAgentDouble(name, bench.credentials).start()
+        add_node(bench.ledger, self.agent.address, self.agent.certificate, name=name)
+
+    def ask(self, bitstream: str = "new", **fields: object) -> Load:
+        """Ask for a load of the device."""
+        target = LoadTarget(node=self.name, device=DEVICE)
+        asked = LoadCreate.model_validate({"bitstream": bitstream, "target": target, **fields})
+        return self.bench.loads.create(asked, "tester")
+
+    def hold(self, pod: str | None) -> None:
+        """A pod, or nobody, holds the device."""
+        hold(self.bench.ledger, pod, node=self.name)
+
+    def stop(self) -> None:
+        """Let every operation go on, and end the agent."""
+        self.agent.gate.set()
+        self.agent.write_gate.set()
+        self.agent.stop()
+
+
 class LoadsBench:
     """Everything of the manager that loads need. ``stop`` ends it all."""
 
@@ -136,7 +167,7 @@ class LoadsBench:
         self.root = root
         self._stack = ExitStack()
         self.credentials = root / "credentials"
-        bootstrap(self.credentials, nodes=(NODE,))
+        bootstrap(self.credentials)
         password = (self.credentials / "redis-password").read_text()
         self.redis = RedisServer(root / "redis", password=password)
         self._stack.callback(self.redis.stop)
@@ -146,16 +177,19 @@ class LoadsBench:
         self.ledger = Ledger(self.settings.database.url)
         self._stack.callback(self.ledger.close)
         migrate(self.ledger)
-        self.agent = NodeAgentDouble(NODE, self.credentials).start()
-        self._stack.callback(self.agent.stop)
-        add_node(self.ledger, self.agent.address, self.agent.certificate)
         add_bitstream(self.ledger, "new", "a", NEW_AFU)
         add_bitstream(self.ledger, "old", "b", OLD_AFU)
         add_bitstream(self.ledger, "other", "c", OTHER_AFU)
-        add_bitstream(self.ledger, "misfit", "d", NEW_AFU, interface_id="1" * 32)
         client = open_redis(self.settings.redis)
         self._stack.callback(client.close)
         self.loads: LoadService = open_loads(self.settings, self.ledger, client)
+        self._names = (f"sim-{number}" for number in count(1))
+
+    def add_node(self) -> BenchNode:
+        """Another node."""
+        node = BenchNode(self, next(self._names))
+        self._stack.callback(node.stop)
+        return node
 
     def _configuration(self) -> dict[str, object]:
         return {
@@ -170,7 +204,7 @@ class LoadsBench:
                 "client_key_file": str(self.credentials / "manager-client.key"),
             },
             "reconciler": {"interval_seconds": 0.1},
-            "worker": {"threads": 4},
+            "worker": {"threads": 8},
         }
 
     def spawn(self, part: str) -> Process:
@@ -196,12 +230,6 @@ class LoadsBench:
         wait_for(ready, timeout=60, what=f"{words} in the log of the {part}")
         return process
 
-    def ask(self, bitstream: str = "new", **fields: object) -> Load:
-        """Ask for a load of the one device."""
-        target = LoadTarget(node=NODE, device=DEVICE)
-        asked = LoadCreate.model_validate({"bitstream": bitstream, "target": target, **fields})
-        return self.loads.create(asked, "tester")
-
     def wait_state(self, load_id: str, *states: LoadState, timeout: float = 30) -> LoadDetail:
         """Wait until the load is in one of ``states``."""
 
@@ -216,8 +244,6 @@ class LoadsBench:
 
     def stop(self) -> None:
         """End everything."""
-        self.agent.gate.set()
-        self.agent.write_gate.set()
         self._stack.close()
 
     def __enter__(self) -> "LoadsBench":
@@ -230,6 +256,11 @@ class LoadsBench:
         traceback: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def ends_of(detail: LoadDetail) -> list[LoadState]:
+    """Every end in a load's history."""
+    return [event.state for event in detail.history if event.state.ended]
 
 
 def short_root() -> Path:

@@ -151,6 +151,8 @@ class Executor:
                 if self._node_shows_it(client, claimed):
                     return Succeeded(assignment.bitstream.afu_id, "the region holds this AFU")
                 return self._program(client, claimed, listen)
+        except AgentRefused as refused:
+            return Failed(refused.failure)
         except AgentUnreachable as error:
             return Failed(Failure(FailureCode.NODE_UNREACHABLE, error.message))
 
@@ -172,8 +174,6 @@ class Executor:
         listen(stream.cancel)
         try:
             return self._follow(attempt, stream)
-        except AgentRefused as refused:
-            return Failed(refused.failure)
         except AgentUnreachable as error:
             log.warning(
                 "agent_stream_broke",
