@@ -30,7 +30,7 @@ from fpga_plugin.agent.telemetry import Telemetry
 from fpga_plugin.backends import default_backends
 from fpga_plugin.inventory.store import InventoryStore
 from fpga_plugin.manager_link import ManagerLink
-from fpga_plugin.memory import share_memory_pools
+from fpga_plugin.memory import give_back_memory, share_memory_pools
 from fpga_plugin.metrics import MetricsServer, MetricsView, PluginMetrics
 from fpga_plugin.node_view import metrics_view, node_state
 from fpga_plugin.programmers.registry import Programmers
@@ -98,6 +98,7 @@ def _serve(settings: PluginSettings, ended: threading.Event) -> None:
     plugin = Plugin(settings)
     try:
         plugin.start()
+        give_back_memory()
         log.info("plugin_started", node=settings.node)
         ended.wait()
     finally:
