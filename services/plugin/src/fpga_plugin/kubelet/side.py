@@ -14,7 +14,7 @@ from fpga_plugin.kubelet.registrar import Registrar
 from fpga_plugin.kubelet.servicer import DevicePlugin
 from fpga_plugin.settings import PluginSettings, PoolSettings
 
-FEED_SECONDS: Final = 0.5
+FEED_SECONDS: Final = 0.2
 """Longest time between looks at the inventory: vanished devices leave the list that late."""
 
 STOP_SECONDS: Final = 3.0

@@ -1,68 +1,28 @@
 """FakeKubelet: the part that tests and demo hold in their hands."""
 
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from fpga_common.testing.kubelet.admission import Admission
 from fpga_common.testing.kubelet.containers import container_view, require_device_nodes
 from fpga_common.testing.kubelet.failures import (
     AdmissionFailed,
     AllocationRefused,
     ContainerNotStarted,
     KubeletStopped,
-    UnknownPod,
 )
-from fpga_common.testing.kubelet.manager import DeviceManager
+from fpga_common.testing.kubelet.life import KubeletLife
 from fpga_common.testing.kubelet.options import KubeletOptions
-from fpga_common.testing.kubelet.podresources import PodResources
+from fpga_common.testing.kubelet.pod_table import PodTable
 from fpga_common.testing.kubelet.pods import InitContainer, Limits, Phase, Pod, make_pod
-from fpga_common.testing.kubelet.service import RegistrationService
-from fpga_common.testing.kubelet.sockets import SocketServer, delete_sockets
+from fpga_common.testing.kubelet.sockets import delete_sockets
 from fpga_common.testing.kubelet.views import ContainerView, ResourceView, RunningPod
 from fpga_common.testing.waiting import wait_for
-from fpga_common.wire.kubelet.deviceplugin.v1beta1.deviceplugin_pb2_grpc import (
-    add_RegistrationServicer_to_server,
-)
-from fpga_common.wire.kubelet.podresources.v1.podresources_pb2_grpc import (
-    add_PodResourcesListerServicer_to_server,
-)
 
 _FOLDER_MODE: Final = 0o750
 _START_SECONDS: Final = 90.0
-
-
-class _Life:
-    """One life of the kubelet's process: what a restart makes anew."""
-
-    def __init__(self, kubelet: "FakeKubelet") -> None:
-        folder, options = kubelet.device_plugin_dir, kubelet.options
-        self.manager = DeviceManager(folder, options, kubelet.active_pod_uids)
-        self.admission = Admission(self.manager)
-        registration = RegistrationService(self.manager, lambda: kubelet.refusal)
-        pod_resources = PodResources(self.manager, kubelet.pods)
-        self._servers = (
-            SocketServer(
-                folder / "kubelet.sock",
-                "fake-kubelet-registration",
-                lambda server: add_RegistrationServicer_to_server(registration, server),
-            ),
-            SocketServer(
-                kubelet.pod_resources_socket,
-                "fake-kubelet-podresources",
-                lambda server: add_PodResourcesListerServicer_to_server(pod_resources, server),
-            ),
-        )
-        for server in self._servers:
-            server.start()
-
-    def stop(self) -> None:
-        self.manager.stop()
-        for server in self._servers:
-            server.stop()
 
 
 class FakeKubelet:
@@ -76,10 +36,9 @@ class FakeKubelet:
         self.options = options or KubeletOptions()
         self.device_plugin_dir = root / "device-plugins"
         self.pod_resources_socket = root / "pod-resources" / "kubelet.sock"
+        self.pod_table = PodTable()
         self.refusal: str | None = None
-        self._life: _Life | None = None
-        self._pods: dict[tuple[str, str], Pod] = {}
-        self._lock = threading.Lock()
+        self._life: KubeletLife | None = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -105,7 +64,13 @@ class FakeKubelet:
         for folder in (self.device_plugin_dir, self.pod_resources_socket.parent):
             folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
             delete_sockets(folder)
-        self._life = _Life(self)
+        self._life = KubeletLife(
+            self.device_plugin_dir,
+            self.pod_resources_socket,
+            self.options,
+            self.pod_table,
+            lambda: self.refusal,
+        )
 
     def stop(self) -> None:
         """End as a killed process does: sockets stay on disk, pods go on running."""
@@ -224,7 +189,7 @@ class FakeKubelet:
         """
         admission = self._alive().admission
         pod = make_pod(name, namespace, limits, containers, init_containers)
-        self._add(pod)
+        self.pod_table.add(pod)
         try:
             admission.admit(pod)
         except AdmissionFailed as error:
@@ -239,7 +204,7 @@ class FakeKubelet:
         Raises:
             ContainerNotStarted: not within ``timeout`` seconds; the pod stays pending.
         """
-        pod = self._pod(name, namespace)
+        pod = self.pod_table.find(name, namespace)
         deadline = time.monotonic() + timeout
         views = {
             container.name: self._start_container(pod, container.name, deadline)
@@ -262,29 +227,22 @@ class FakeKubelet:
             ContainerNotStarted: not within ``timeout`` seconds.
             UnknownPod: no such pod.
         """
-        pod = self._pod(name, namespace)
+        pod = self.pod_table.find(name, namespace)
         return self._start_container(pod, container, time.monotonic() + timeout)
 
     def finish_pod(
         self, name: str, namespace: str = "default", *, phase: Phase = Phase.SUCCEEDED
     ) -> None:
         """Let the pod end by itself; it stays known, and its devices become free lazily."""
-        self._pod(name, namespace).phase = phase
+        self.pod_table.find(name, namespace).phase = phase
 
     def delete_pod(self, name: str, namespace: str = "default") -> None:
         """Delete a pod; its devices become free lazily. Raises UnknownPod."""
-        pod = self._pod(name, namespace)
-        with self._lock:
-            self._pods.pop((pod.namespace, pod.name), None)
+        self.pod_table.remove(name, namespace)
 
     def pods(self) -> list[Pod]:
         """Every pod that was sent to the node and not deleted."""
-        with self._lock:
-            return list(self._pods.values())
-
-    def active_pod_uids(self) -> set[str]:
-        """The uids of pods that have not ended."""
-        return {pod.uid for pod in self.pods() if pod.phase.active}
+        return self.pod_table.all()
 
     def _start_container(self, pod: Pod, name: str, deadline: float) -> ContainerView:
         while True:
@@ -308,21 +266,7 @@ class FakeKubelet:
             require_device_nodes(view)
         return view
 
-    def _add(self, pod: Pod) -> None:
-        with self._lock:
-            earlier = self._pods.get((pod.namespace, pod.name))
-            if earlier is not None and earlier.phase.active:
-                raise AdmissionFailed("AlreadyExists", f"pod {pod.name!r} already exists")
-            self._pods[pod.namespace, pod.name] = pod
-
-    def _pod(self, name: str, namespace: str) -> Pod:
-        with self._lock:
-            try:
-                return self._pods[namespace, name]
-            except KeyError as error:
-                raise UnknownPod(f"no pod {name!r} in namespace {namespace!r}") from error
-
-    def _alive(self) -> _Life:
+    def _alive(self) -> KubeletLife:
         if self._life is None:
             raise KubeletStopped("the kubelet is not running")
         return self._life
