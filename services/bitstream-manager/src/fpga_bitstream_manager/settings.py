@@ -65,7 +65,7 @@ class DatabaseSettings(Section):
 
     url: str = Field(
         default="sqlite:////var/lib/fpga-platform/ledger.db",
-        pattern=r"^(sqlite|postgresql(\+psycopg)?)://",
+        pattern=r"^(sqlite:///.+|postgresql(\+psycopg)?://.+)",
         description="SQLAlchemy URL; SQLite needs one volume that every process shares.",
     )
     busy_seconds: float = Field(

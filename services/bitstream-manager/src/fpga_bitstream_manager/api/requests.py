@@ -10,6 +10,7 @@ import structlog
 from flask import Flask, Response, g, request
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
+from fpga_bitstream_manager.access.allowance import Allowance
 from fpga_bitstream_manager.access.audit import Scope, current_scope, enter_scope, record
 from fpga_bitstream_manager.api.context import request_id, services
 from fpga_bitstream_manager.failures import BadRequest
@@ -23,6 +24,7 @@ ANONYMOUS: Final = "anonymous"
 UNMATCHED: Final = "unmatched"
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+STRANGERS_A_MINUTE: Final = 10
 CHUNK_BYTES: Final = 256 * 1024
 READ_REST_SECONDS: Final = 10.0
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -71,6 +73,7 @@ class RequestMetrics:
 
 def surround(app: Flask, metrics: RequestMetrics) -> None:
     """Do this module's work before and after every request of ``app``."""
+    strangers = Allowance(STRANGERS_A_MINUTE, 60.0)
     app.before_request(_begin)
     app.before_request(_refuse_repeated_parameters)
 
@@ -80,7 +83,7 @@ def surround(app: Flask, metrics: RequestMetrics) -> None:
         route = request.url_rule.rule if request.url_rule else UNMATCHED
         metrics.observe(request.method, route, response.status_code, seconds)
         _log(route, response, seconds)
-        _audit(response)
+        _audit(response, strangers)
         if response.status_code >= 400:
             _read_rest()
         return _with_headers(response)
@@ -114,12 +117,17 @@ def _log(route: str, response: Response, seconds: float) -> None:
     )
 
 
-def _audit(response: Response) -> None:
-    """Record refusals, and changes whose service recorded nothing itself."""
+def _audit(response: Response, strangers: Allowance) -> None:
+    """Record refusals, and changes whose service recorded nothing itself.
+
+    Whoever has no token may knock as often as he likes: he must not fill the ledger.
+    """
     scope, status = current_scope(), response.status_code
     refused = status in (401, 403) or (status >= 400 and request.method not in SAFE)
     changed = status < 400 and request.method not in SAFE and request.path.startswith("/api/")
-    if scope.recorded or scope.actor == ANONYMOUS or not (refused or changed):
+    if scope.recorded or not (refused or changed):
+        return
+    if scope.actor == ANONYMOUS and not strangers.take():
         return
     outcome = g.get("problem_code", f"http_{status}") if refused else "done"
     action = f"{request.method.lower()} {request.endpoint or UNMATCHED}"[:64]

@@ -44,7 +44,7 @@ class Ledger:
     def transaction(self) -> Iterator[Session]:
         """A session that commits at the end, or rolls back on any exception.
 
-        On SQLite the write lock is taken at once, so that what was read stays true.
+        On SQLite the write lock is taken before the first statement: what was read stays true.
 
         Raises:
             LedgerUnavailable: locked for longer than ``busy_seconds``, or away.
