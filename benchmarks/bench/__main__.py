@@ -14,7 +14,7 @@ SUITES = {"node": node.measure, "loads": loads.measure}
 def main() -> int:
     """Measure the chosen suites."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("suites", nargs="*", choices=[*SUITES, []], help="default: all")
+    parser.add_argument("suites", nargs="*", help="default: all")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     figures: list[Figure] = []

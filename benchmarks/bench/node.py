@@ -1,6 +1,7 @@
 """The node plugin: start, registration, allocation, memory, faults, kubelet restarts."""
 
 import shutil
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import grpc
 from bench.figures import Figure, median, percentile
 from fpga_common.domain.names import DEFAULT_RESOURCE
 from fpga_common.testing.platform import SimulatedNode
-from fpga_common.testing.platform.layout import Layout
+from fpga_common.testing.platform.layout import Layout, console_script
 from fpga_common.testing.waiting import wait_for
 from fpga_common.wire.kubelet.deviceplugin.v1beta1 import deviceplugin_pb2 as pb
 from fpga_common.wire.kubelet.deviceplugin.v1beta1.deviceplugin_pb2_grpc import DevicePluginStub
@@ -26,15 +27,21 @@ ROUNDS = 5
 def simulated_node() -> Iterator[SimulatedNode]:
     """A node of eight cards without manager; its plugin is not started yet."""
     folder = Path(tempfile.mkdtemp(prefix="fpb"))
-    node = SimulatedNode(
-        Layout(folder), "bench", sockets=folder / "s", profiles=("pac-a10",) * CARDS
-    )
+    layout = Layout(folder)
+    _bootstrap(layout, "bench")
+    node = SimulatedNode(layout, "bench", sockets=folder / "s", profiles=("pac-a10",) * CARDS)
     try:
         node.kubelet.start()
         yield node
     finally:
         node.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _bootstrap(layout: Layout, node: str) -> None:
+    command = [console_script("fpga-bitstream-manager"), "bootstrap", "--node", node]
+    directory = ["--directory", str(layout.credentials)]
+    subprocess.run([*command, *directory], check=True, capture_output=True, timeout=60)
 
 
 def measure() -> list[Figure]:
@@ -53,7 +60,7 @@ def measure() -> list[Figure]:
 
 def _start(node: SimulatedNode) -> float:
     if node.plugin is not None:
-        node.plugin.stop()
+        node.stop_plugin()
         _wait_allocatable(node, 0)
     started = time.monotonic()
     node.start_plugin()

@@ -74,6 +74,12 @@ class SimulatedNode:
         )
         return self.plugin
 
+    def stop_plugin(self) -> None:
+        """End the plugin's process in peace."""
+        plugin, self.plugin = self.plugin, None
+        if plugin is not None:
+            plugin.stop()
+
     def wait_registered(self, timeout: float = 30.0) -> None:
         """Wait until the kubelet can allocate every card. Raises ProcessEnded, TimeoutError."""
         wait_for(
@@ -92,8 +98,6 @@ class SimulatedNode:
     def stop(self) -> None:
         """End plugin and kubelet."""
         try:
-            if self.plugin is not None:
-                self.plugin.stop()
-                self.plugin = None
+            self.stop_plugin()
         finally:
             self.kubelet.close()
