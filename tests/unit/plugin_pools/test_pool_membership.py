@@ -53,10 +53,12 @@ def test_devices_are_sorted_and_carry_what_a_container_needs() -> None:
     assert devices[0].device_nodes == ("/dev/dfl-port.1",)
 
 
-def test_a_region_that_another_pool_has_is_left_out() -> None:
+def test_a_region_is_in_the_first_pool_that_wants_it_and_in_no_other() -> None:
     snapshot = Snapshot((make_card(1, regions=2),), 1, 0.0)
-    devices = members(POOL, snapshot, taken={"0000:01:00.0-r0"})
-    assert [device.id for device in devices] == ["0000:01:00.0-r1"]
+    second, third = PoolSettings(name="second"), PoolSettings(name="third")
+    assert len(members(POOL, snapshot)) == 2
+    assert members(second, snapshot, [POOL]) == ()
+    assert members(third, snapshot, [POOL, second]) == ()
 
 
 def test_why_a_device_is_unhealthy_is_told_by_state_or_by_health() -> None:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,10 +22,20 @@ class Listing:
 
 
 class PoolState:
-    """Devices of a pool; ``refresh`` makes them as new as a snapshot. Thread-safe."""
+    """Devices of a pool; ``refresh`` makes them as new as a snapshot. Thread-safe.
 
-    def __init__(self, pool: PoolSettings, *, clock: Callable[[], float] = time.monotonic) -> None:
+    ``earlier`` are the pools that come first where both want a region.
+    """
+
+    def __init__(
+        self,
+        pool: PoolSettings,
+        earlier: Sequence[PoolSettings] = (),
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.pool = pool
+        self._earlier = tuple(earlier)
         self._clock = clock
         self._changed = threading.Condition()
         self._revision = _NOTHING_SEEN
@@ -72,7 +82,7 @@ class PoolState:
         return any(sighting.gone_at is not None for sighting in self._sightings)
 
     def _take(self, snapshot: Snapshot) -> None:
-        present = members(self.pool, snapshot)
+        present = members(self.pool, snapshot, self._earlier)
         self._sightings = sight(present, self._sightings, self._clock())
         devices = tuple(sighting.device for sighting in self._sightings)
         self._by_id = {device.id: device for device in devices}

@@ -33,7 +33,9 @@ class KubeletSide:
         )
         self.holders = Holders(HoldJournal(settings.state_dir), reader)
         self._simulated = is_simulated(settings.host_root)
-        self._states = [PoolState(pool) for pool in settings.pools]
+        self._states = [
+            PoolState(pool, settings.pools[:index]) for index, pool in enumerate(settings.pools)
+        ]
         self._registrars = [self._make_registrar(state) for state in self._states]
         self._stopping = threading.Event()
         self._feed_thread = threading.Thread(target=self._feed, name="pool-feed", daemon=True)

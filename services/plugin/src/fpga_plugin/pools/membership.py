@@ -3,7 +3,7 @@
 Called by ``kubelet.pool_state``. It must not know how a region came into its state.
 """
 
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,10 +44,18 @@ class PoolDevice:
 
 
 def members(
-    pool: PoolSettings, snapshot: Snapshot, taken: AbstractSet[str] = frozenset()
+    pool: PoolSettings, snapshot: Snapshot, earlier: Sequence[PoolSettings] = ()
 ) -> tuple[PoolDevice, ...]:
-    """The devices of a pool, sorted by id, without those that another pool has ``taken``."""
+    """The devices of a pool, sorted by id, without those of the pools configured ``earlier``.
+
+    So a region is in one resource at a time.
+    """
     del pool  # a pool of regions has all of them; selectors would look here
+    taken = {
+        device.id
+        for index, each in enumerate(earlier)
+        for device in members(each, snapshot, earlier[:index])
+    }
     devices = (
         _device(card, region)
         for card in snapshot.cards
