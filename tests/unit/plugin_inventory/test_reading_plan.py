@@ -78,10 +78,23 @@ def test_a_vanished_attribute_makes_the_next_reading_search(
 ) -> None:
     (card,) = host.cards
     reader.read()
-    card.path_of("afu_id").unlink()
-    assert reader.read().regions[0].afu_id is None
+    card.path_of("compat_id").unlink()
+    assert reader.read().regions[0].interface_id is None
     reader.read()
     assert reader.searches == 2
+
+
+def test_an_afu_id_that_comes_and_goes_is_read_without_a_search(
+    reader: Reader, host: SimulatedHost
+) -> None:
+    (card,) = host.cards
+    path = card.path_of("afu_id")
+    text = path.read_text()
+    path.unlink()
+    assert reader.read().regions[0].afu_id is None
+    path.write_text(text)
+    assert reader.read().regions[0].afu_id == text.strip().lower()
+    assert reader.searches == 1
 
 
 def test_nested_regions_and_class_entries_of_others_are_no_cards(

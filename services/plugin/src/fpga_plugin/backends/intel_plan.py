@@ -22,13 +22,16 @@ _VERSION_FILES: Final = {"bmcfw_version": "bmc", "bmc_version": "bmc_hardware"}
 
 @dataclass(frozen=True, slots=True)
 class PortPlan:
-    """One port: its hardware number, its folder and device node, its error register."""
+    """One port: its hardware number, its folder and device node, its error register.
+
+    ``afu_id`` need not exist: it appears with the first AFU that has the feature.
+    """
 
     index: int
     folder: str
     node: str
     interface: str | None
-    afu_id: str | None
+    afu_id: str
     errors: str | None
 
 
@@ -112,7 +115,7 @@ def _ports(
                 folder=folder,
                 node=f"/dev/{basename(folder)}",
                 interface=interfaces[min(order, len(interfaces) - 1)] if interfaces else None,
-                afu_id=f"{folder}/afu_id" if "afu_id" in files else None,
+                afu_id=f"{folder}/afu_id",
                 errors=f"{folder}/errors/errors" if "errors" in files else None,
             )
         )

@@ -40,7 +40,7 @@ def read_region(
     """Read a port and the interface id of the region behind it."""
     identifier = region_id(card_id, port.index)
     interface = _read_uuid(host, port.interface)
-    afu = _read_uuid(host, port.afu_id)
+    afu = _read_afu(host, port)
     state, reason = _state(layout, plan, port, interface, model)
     region = Region(
         id=identifier,
@@ -62,7 +62,7 @@ def read_region(
         region,
         observations,
         notes=(f"AFU id: {afu.problem}",) if afu.problem else (),
-        vanished=any(isinstance(item.failure, Missing) for item in (interface, afu)),
+        vanished=_vanished(host, port, interface, afu),
     )
 
 
@@ -105,6 +105,17 @@ def _read_uuid(host: HostRoot, path: str | None) -> _Identity:
     except InvalidId as error:
         return _Identity(problem=f"{path}: {error.message}")
     return _Identity() if is_unset_uuid(uuid) else _Identity(uuid)
+
+
+def _read_afu(host: HostRoot, port: PortPlan) -> _Identity:
+    afu = _read_uuid(host, port.afu_id)
+    return _Identity(failure=afu.failure) if isinstance(afu.failure, Missing) else afu
+
+
+def _vanished(host: HostRoot, port: PortPlan, interface: _Identity, afu: _Identity) -> bool:
+    if isinstance(interface.failure, Missing):
+        return True
+    return isinstance(afu.failure, Missing) and not host.is_folder(port.folder)
 
 
 def _observe_afu(afu: _Identity, region: str) -> tuple[Observation, ...]:
