@@ -136,7 +136,7 @@ def test_a_cancel_stops_what_has_not_begun_to_write(node: BenchNode) -> None:
     wait_for(lambda: node.agent.executed, timeout=10)
     assert node.bench.loads.cancel(load.id, "tester").state is S.CANCELLING
     assert ends_of(node.bench.wait_state(load.id, S.CANCELLED)) == [S.CANCELLED]
-    assert node.agent.cancels == [f"{load.id}.1"]
+    assert set(node.agent.cancels) == {f"{load.id}.1"}
 
 
 def test_a_load_past_its_deadline_expires(node: BenchNode) -> None:
