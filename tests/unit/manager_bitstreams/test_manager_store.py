@@ -136,3 +136,13 @@ def test_a_label_and_a_reference_are_the_same_text() -> None:
     assert str(Label("nlb0", "1.0")) == "nlb0@1.0"
     assert split_reference("nlb0@1.0") == ("nlb0", "1.0")
     assert split_reference("nlb0") == ("nlb0", "")
+
+
+def test_what_killed_uploads_left_is_cleared_when_it_is_old(
+    store: FolderStore, tmp_path: Path
+) -> None:
+    store.stage(io.BytesIO(CONTENT), max_bytes=len(CONTENT))
+
+    assert store.clear_leftovers() == 0
+    assert store.clear_leftovers(older_than_seconds=-1) == 1
+    assert files(tmp_path) == []

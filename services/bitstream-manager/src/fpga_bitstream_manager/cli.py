@@ -1,5 +1,6 @@
 """Command line of every manager process. Each command imports what it needs, and nothing else."""
 
+import logging
 import sys
 from pathlib import Path
 
@@ -94,4 +95,5 @@ def migrate(config: Path | None) -> None:
 def _prepare(config: Path | None) -> ManagerSettings:
     settings = load_settings(config)
     configure_logging(level=settings.log.level, log_format=settings.log.format)
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # tells of its plugins otherwise
     return settings

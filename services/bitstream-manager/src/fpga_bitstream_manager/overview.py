@@ -8,8 +8,9 @@ from sqlalchemy import ColumnElement, String, case, func, select, type_coerce
 from sqlalchemy.orm import Session
 
 from fpga_bitstream_manager import __version__
-from fpga_bitstream_manager.ledger import DeviceRow, HolderRow, NodeRow
-from fpga_bitstream_manager.ledger.loads import LoadRow
+from fpga_bitstream_manager.failures import Unavailable
+from fpga_bitstream_manager.ledger import DeviceRow, HolderRow
+from fpga_bitstream_manager.ledger.loads import LeaseRow, LoadRow
 from fpga_bitstream_manager.ledger.migration import newest_revision, require_current
 from fpga_bitstream_manager.loads.documents import load_document
 from fpga_bitstream_manager.nodes.freshness import Freshness
@@ -17,6 +18,7 @@ from fpga_bitstream_manager.nodes.heartbeats import Heartbeats
 from fpga_bitstream_manager.services import Services
 from fpga_common.contract.loads import Load
 from fpga_common.contract.system import ComponentState, Overview, System
+from fpga_common.domain.card import RegionState
 from fpga_common.domain.errors import FpgaError
 from fpga_common.domain.health import HealthStatus
 
@@ -31,7 +33,7 @@ def overview(session: Session, heartbeats: Heartbeats, now: datetime) -> Overvie
         generated_at=now,
         nodes=len(fresh.last_seen),
         nodes_stale=len(fresh.stale),
-        cards=sum(row["cards"] for row in session.scalars(select(NodeRow.document))),
+        cards=_cards(session),
         devices=sum(by_health.values()),
         devices_by_health=by_health,
         devices_by_state=_count_by(session, type_coerce(DeviceRow.state, String)),
@@ -57,6 +59,7 @@ def system(services: Services) -> System:
         "ledger": _check_ledger,
         "redis": _check_redis,
         "store": _check_store,
+        "reconciler": _check_reconciler,
     }
     states = [_state(name, check, services) for name, check in checks.items()]
     return System(version=__version__, components=states)
@@ -87,9 +90,24 @@ def _check_store(services: Services) -> str:
     return "can be written"
 
 
+def _check_reconciler(services: Services) -> str:
+    with services.ledger.reading() as session:
+        alive = LeaseRow.until > services.clock()
+        lease = session.scalars(select(LeaseRow).where(alive).limit(1)).first()
+    if lease is None:
+        raise Unavailable("no reconciler acts: what is lost stays lost, nodes never turn stale")
+    return f"{lease.holder} acts"
+
+
 def _count_by(session: Session, column: ColumnElement[str]) -> dict[str, int]:
     rows = session.execute(select(column, func.count()).group_by(column))
     return dict(sorted((row[0], row[1]) for row in rows))
+
+
+def _cards(session: Session) -> int:
+    present = DeviceRow.state != RegionState.MISSING
+    cards = select(DeviceRow.node, DeviceRow.card).where(present).distinct().subquery()
+    return session.scalar(select(func.count()).select_from(cards)) or 0
 
 
 def _held(session: Session) -> int:

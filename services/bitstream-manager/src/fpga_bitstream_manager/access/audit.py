@@ -4,8 +4,6 @@ A service writes a change's row in the change's own transaction; the API writes 
 comes from the request's scope, so that no service has to pass it on.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
@@ -40,17 +38,6 @@ def current_scope() -> Scope:
 def enter_scope(scope: Scope) -> None:
     """Set the scope of this request's thread; a new request replaces it."""
     _scope.set(scope)
-
-
-@contextmanager
-def acting_as(actor: str, request_id: str | None = None) -> Iterator[Scope]:
-    """Do something in an actor's name, for workers and tests."""
-    scope = Scope(actor, request_id)
-    token = _scope.set(scope)
-    try:
-        yield scope
-    finally:
-        _scope.reset(token)
 
 
 def record(

@@ -13,6 +13,7 @@ from fpga_bitstream_manager.api import guard, openapi
 from fpga_bitstream_manager.api.context import EXTENSION
 from fpga_bitstream_manager.api.problems import problem_of_failure, problem_of_http, render
 from fpga_bitstream_manager.api.requests import RequestMetrics, surround
+from fpga_bitstream_manager.cluster_metrics import ClusterCollector
 from fpga_bitstream_manager.services import Services
 from fpga_common.domain.errors import FpgaError
 from fpga_common.observability.logging import get_logger
@@ -41,6 +42,7 @@ def create_app(services: Services) -> APIFlask:
     app.url_map.strict_slashes = True
     openapi.configure(app)
     surround(app, RequestMetrics(services.registry))
+    services.registry.register(ClusterCollector(services))
     _answer_failures(app)
     _register_subjects(app)
     guard.require_guards(app)

@@ -85,7 +85,13 @@ class ApiServer(BaseApplication):  # type: ignore[misc]
         if self._settings.metrics.bind:
             host, port = split_address(self._settings.metrics.bind)
             start_http_server(port, host, registry=services.registry)
-        log.info("api_started", bind=self._settings.api.bind, tls=self._settings.api.tls)
+        cleared = services.blobs.clear_leftovers()
+        log.info(
+            "api_started",
+            leftovers_cleared=cleared,
+            bind=self._settings.api.bind,
+            tls=self._settings.api.tls,
+        )
 
     def _ended(self, _arbiter: Any, _worker: Any) -> None:
         if self._services is not None:

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from fpga_common.domain.errors import InvalidConfiguration
 from fpga_common.domain.ids import require_digest
 
 CHUNK_BYTES: Final = 256 * 1024
+LEFTOVER_SECONDS: Final = 86400.0
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -68,6 +70,9 @@ class BlobStore(Protocol):
     def delete(self, digest: str) -> None:
         """Remove a blob; an absent one is no error."""
 
+    def clear_leftovers(self) -> int:
+        """Remove what was staged and forgotten long ago; returns how many."""
+
     def check(self) -> None:
         """Raise StoreUnavailable unless the store can be written."""
 
@@ -117,6 +122,14 @@ class FolderStore:
     def delete(self, digest: str) -> None:
         """Remove the file."""
         self._path(digest).unlink(missing_ok=True)
+
+    def clear_leftovers(self, *, older_than_seconds: float = LEFTOVER_SECONDS) -> int:
+        """Remove what uploads of killed processes left; returns how many files."""
+        before = time.time() - older_than_seconds
+        old = [path for path in self._incoming.glob("*") if path.stat().st_mtime < before]
+        for path in old:
+            path.unlink(missing_ok=True)
+        return len(old)
 
     def check(self) -> None:
         """Make the folders and see whether they can be written."""

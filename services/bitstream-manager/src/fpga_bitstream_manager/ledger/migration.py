@@ -4,7 +4,6 @@
 migrate by themselves: with several of them starting, one command decides.
 """
 
-import logging
 import threading
 from functools import cache
 from pathlib import Path
@@ -18,8 +17,6 @@ from fpga_bitstream_manager.ledger.engine import Ledger, LedgerUnavailable
 from fpga_common.observability.logging import get_logger
 
 log = get_logger(__name__)
-
-logging.getLogger("alembic").setLevel(logging.WARNING)
 
 VERSION_TABLE = "alembic_version"
 MIGRATION_LOCK = 0x66706761  # "fpga": the PostgreSQL advisory lock that one migration holds

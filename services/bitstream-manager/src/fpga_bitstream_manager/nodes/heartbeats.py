@@ -39,12 +39,12 @@ class Heartbeats:
         self._lock = threading.Lock()
         self._unsaved: dict[str, datetime] = {}
         self._saved_at = time.monotonic()
-        self._away_until = 0.0
+        self._away_until: float | None = None
 
     @property
     def available(self) -> bool:
         """Whether Redis answered when it was last asked."""
-        return time.monotonic() >= self._away_until
+        return self._away_until is None or time.monotonic() >= self._away_until
 
     def record(self, node: str, at: datetime, sensors: Sensors | None = None) -> None:
         """Note that ``node`` was heard of at ``at``; ``sensors`` by card.
@@ -116,11 +116,18 @@ class Heartbeats:
         except RedisError as error:
             self._note_absence(error)
             return False
+        self._note_presence()
         return True
 
     def _save_is_due(self) -> bool:
         return time.monotonic() - self._saved_at >= SAVE_EVERY
 
     def _note_absence(self, error: RedisError) -> None:
+        if self._away_until is None:
+            log.warning("redis_unavailable", use="heartbeats", reason=str(error))
         self._away_until = time.monotonic() + AWAY_SECONDS
-        log.warning("redis_unavailable", error=str(error))
+
+    def _note_presence(self) -> None:
+        if self._away_until is not None:
+            self._away_until = None
+            log.info("redis_available", use="heartbeats")
