@@ -7,7 +7,6 @@ from typing import Final
 from fpga_common.domain.names import REPORT_EVERY_SECONDS
 from fpga_plugin.report.document import Report
 
-
 FIRST_PAUSE_SECONDS: Final = 0.5
 LONGEST_PAUSE_SECONDS: Final = 15.0
 
