@@ -25,11 +25,12 @@ from fpga_bitstream_manager.loads.service import LoadService
 from fpga_bitstream_manager.memory import open_redis
 from fpga_bitstream_manager.settings import ManagerSettings, load_settings
 from fpga_bitstream_manager.tasks.opening import open_loads
+from fpga_common.client.manager import ManagerClient
 from fpga_common.contract.loads import Load, LoadCreate, LoadDetail, LoadTarget
 from fpga_common.domain.load import LoadState
 from fpga_common.testing.processes import Process
 from fpga_common.testing.redis_server import RedisServer
-from fpga_common.testing.waiting import wait_for
+from fpga_common.testing.waiting import free_port, wait_for
 from support.node_agent_double import NodeAgentDouble
 
 NODE = "sim-a"
@@ -40,6 +41,13 @@ OLD_AFU = "d8424dc4a4a3c413f89e433683f9040b"
 NEW_AFU = "9aeffe5f84570612c000c9660d824272"
 OTHER_AFU = "33333333333333333333333333333333"
 SCRIPT = Path(sys.executable).parent / "fpga-bitstream-manager"
+
+
+_READY_WORDS = {
+    "api": '"api_started"',
+    "worker": '"worker_ready"',
+    "reconciler": '"reconciler_acts"',
+}
 
 
 def digest(letter: str) -> str:
@@ -180,6 +188,7 @@ class LoadsBench:
         add_bitstream(self.ledger, "new", "a", NEW_AFU)
         add_bitstream(self.ledger, "old", "b", OLD_AFU)
         add_bitstream(self.ledger, "other", "c", OTHER_AFU)
+        add_bitstream(self.ledger, "misfit", "d", NEW_AFU, interface_id="1" * 32)
         client = open_redis(self.settings.redis)
         self._stack.callback(client.close)
         self.loads: LoadService = open_loads(self.settings, self.ledger, client)
@@ -192,7 +201,10 @@ class LoadsBench:
         return node
 
     def _configuration(self) -> dict[str, object]:
+        self.api_port = free_port()
         return {
+            "api": {"bind": f"127.0.0.1:{self.api_port}"},
+            "access": {"admin_token_file": str(self.credentials / "admin-token")},
             "database": {"url": f"sqlite:///{self.root}/ledger.db"},
             "redis": {
                 "url": self.redis.url,
@@ -208,7 +220,7 @@ class LoadsBench:
         }
 
     def spawn(self, part: str) -> Process:
-        """Start ``worker`` or ``reconciler`` as a real process."""
+        """Start ``api``, ``worker`` or ``reconciler`` as a real process."""
         process = Process(
             part,
             [str(SCRIPT), "--config", str(self.config), part],
@@ -221,7 +233,7 @@ class LoadsBench:
     def spawn_ready(self, part: str) -> Process:
         """Start a process and wait until it says that it works."""
         process = self.spawn(part)
-        words = {"worker": '"worker_ready"', "reconciler": '"reconciler_acts"'}[part]
+        words = _READY_WORDS[part]
 
         def ready() -> bool:
             process.require_running()
@@ -229,6 +241,15 @@ class LoadsBench:
 
         wait_for(ready, timeout=60, what=f"{words} in the log of the {part}")
         return process
+
+    @property
+    def api_url(self) -> str:
+        """Where the API answers, once it was started."""
+        return f"http://127.0.0.1:{self.api_port}"
+
+    def client(self) -> ManagerClient:
+        """A client with the administrator's token."""
+        return ManagerClient(self.api_url, (self.credentials / "admin-token").read_text())
 
     def wait_state(self, load_id: str, *states: LoadState, timeout: float = 30) -> LoadDetail:
         """Wait until the load is in one of ``states``."""
