@@ -31,11 +31,13 @@ class RunningManager:
         self.node_tokens = self.folder / "nodes"
         self.node_tokens.mkdir()
         self.admin_token_file.write_text(ADMIN_TOKEN + "\n")
-        self.settings = self._settings(redis_url or f"redis://127.0.0.1:{free_port()}/0", overrides)
+        self.settings = self.folder / "manager.yaml"
+        self._values = self._defaults(redis_url or f"redis://127.0.0.1:{free_port()}/0")
+        self.configure(**overrides)
         self.process: Process | None = None
 
-    def _settings(self, redis_url: str, overrides: dict[str, dict[str, Any]]) -> Path:
-        values: dict[str, dict[str, Any]] = {
+    def _defaults(self, redis_url: str) -> dict[str, dict[str, Any]]:
+        return {
             "api": {"bind": f"127.0.0.1:{self.port}"},
             "database": {"url": self.ledger_url},
             "redis": {"url": redis_url},
@@ -45,11 +47,12 @@ class RunningManager:
                 "node_tokens_dir": str(self.node_tokens),
             },
         }
+
+    def configure(self, **overrides: dict[str, Any]) -> None:
+        """Write the settings with these sections' keys changed; counts from the next start."""
         for section, keys in overrides.items():
-            values.setdefault(section, {}).update(keys)
-        path = self.folder / "manager.yaml"
-        path.write_text(yaml.safe_dump(values))
-        return path
+            self._values.setdefault(section, {}).update(keys)
+        self.settings.write_text(yaml.safe_dump(self._values))
 
     def add_node_token(self, node: str) -> str:
         """Give a node a token."""

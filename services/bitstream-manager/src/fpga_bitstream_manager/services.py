@@ -7,8 +7,11 @@ from prometheus_client import CollectorRegistry
 from redis import Redis
 
 from fpga_bitstream_manager.access.authentication import Authenticator, node_tokens
+from fpga_bitstream_manager.access.nodes import NodeTokens
 from fpga_bitstream_manager.bitstreams.store import BlobStore, open_store
 from fpga_bitstream_manager.clock import Clock, utc_now
+from fpga_bitstream_manager.cluster import open_cluster
+from fpga_bitstream_manager.cluster.node_tokens import ClusterNodeTokens
 from fpga_bitstream_manager.ledger import Ledger
 from fpga_bitstream_manager.loads.service import LoadService
 from fpga_bitstream_manager.memory import open_redis
@@ -40,7 +43,7 @@ class Services:
         """Make everything; connects to nothing yet. Raises InvalidConfiguration."""
         ledger = Ledger(settings.database.url, busy_seconds=settings.database.busy_seconds)
         redis = open_redis(settings.redis)
-        nodes = node_tokens(settings.access)
+        nodes = _node_tokens(settings)
         return cls(
             settings=settings,
             ledger=ledger,
@@ -57,3 +60,9 @@ class Services:
         self.stopping.set()
         self.redis.close()
         self.ledger.close()
+
+
+def _node_tokens(settings: ManagerSettings) -> NodeTokens:
+    if not settings.kubernetes.enabled:
+        return node_tokens(settings.access)
+    return ClusterNodeTokens(open_cluster(settings.kubernetes), settings.kubernetes.plugin_account)

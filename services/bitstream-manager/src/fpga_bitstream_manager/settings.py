@@ -144,6 +144,11 @@ class KubernetesSettings(Section):
     api_url: str = Field(default="", description="Empty: the cluster this process runs in.")
     ca_file: str = Field(default="", description="CA of api_url.")
     token_file: str = Field(default="", description="Bearer token for api_url.")
+    plugin_account: str = Field(
+        default="fpga-platform/fpga-platform-plugin",
+        pattern=r"^[^/]+/[^/]+$",
+        description="<namespace>/<service account> of the plugin: only its tokens speak for nodes.",
+    )
 
 
 class WorkerSettings(Section):
