@@ -66,6 +66,15 @@ class ConsoleManager:
     """The state, and the server in front of it."""
 
     def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self._port = free_port()
+        self._server: BaseWSGIServer | None = None
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew with the seed's cluster, and answer."""
         now = seed.present()
         self.nodes: list[Node] = seed.nodes(now)
         self.devices: list[Device] = seed.devices(now)
@@ -73,11 +82,8 @@ class ConsoleManager:
         self.loads: list[LoadDetail] = seed.loads(now)
         self.sessions: dict[str, tuple[str, Role]] = {}
         self.idempotency_keys: list[str] = []
-        self.changed = threading.Condition()
-        self._port = free_port()
-        self._server: BaseWSGIServer | None = None
-        self._thread: threading.Thread | None = None
-        self._stopping = threading.Event()
+        if self._thread is not None and self._server is None:
+            self.start()
 
     @property
     def url(self) -> str:
@@ -229,13 +235,14 @@ class ConsoleManager:
         while not self._stopping.is_set():
             with self.changed:
                 fresh = [event for event in load.history if event.sequence > after]
-                if not fresh and not load.state.ended:
+                ended = load.state.ended
+                if not fresh and not ended:
                     self.changed.wait(PING_SECONDS)
             for event in fresh:
                 after = event.sequence
                 message = LoadEventMessage(load=Load.model_validate(load.model_dump()), event=event)
                 yield f"event: load\nid: {after}\ndata: {message.model_dump_json()}\n\n"
-            if load.state.ended:
+            if ended:
                 return
             if not fresh:
                 yield ": ping\n\n"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from fpga_common.client import ManagerProblem, ManagerUnavailable
+from fpga_common.client.events import ServerSentEvent
 from fpga_common.contract.loads import LoadDetail
 from fpga_common.observability.logging import get_logger
 from fpga_web.manager import STREAM_SECONDS, manager
@@ -23,34 +24,38 @@ Render = Callable[[LoadDetail], str]
 
 def follow(load_id: str, render: Render) -> Iterator[str]:
     """Frames for one browser: the panel now, then at each event, and ``ended`` at the end."""
-    started = time.monotonic()
+    deadline = time.monotonic() + LONGEST_SECONDS
     try:
         current = manager().load(load_id)
-        yield frame(render(current), _sequence(current))
-        if current.state.ended:
-            yield ENDED
-            return
-        for text in _events(load_id, _sequence(current), render):
-            yield text
-            if time.monotonic() - started > LONGEST_SECONDS:
+        yield from _frames(current, render)
+        for event in _events(current):
+            if time.monotonic() > deadline:
                 return
+            yield from _frames(_read(load_id), render) if event.event == "load" else (PING,)
+        yield from _frames(_read(load_id), render)
     except (ManagerUnavailable, ManagerProblem) as failure:
         log.info("stream_ended_early", load=load_id, reason=failure.message)
 
 
-def _events(load_id: str, after: int, render: Render) -> Iterator[str]:
-    path = f"/api/v1/loads/{load_id}/events"
-    client = manager(timeout=STREAM_SECONDS)
-    for event in client.stream(path, last_event_id=after, keep_comments=True):
-        if event.event != "load":
-            yield PING
-            continue
-        set_now()
-        current = manager().load(load_id)
-        yield frame(render(current), _sequence(current))
-        if current.state.ended:
-            yield ENDED
-            return
+def _events(current: LoadDetail) -> Iterator[ServerSentEvent]:
+    if current.state.ended:
+        return
+    yield from manager(timeout=STREAM_SECONDS).stream(
+        f"/api/v1/loads/{current.id}/events",
+        last_event_id=_sequence(current),
+        keep_comments=True,
+    )
+
+
+def _read(load_id: str) -> LoadDetail:
+    set_now()
+    return manager().load(load_id)
+
+
+def _frames(current: LoadDetail, render: Render) -> Iterator[str]:
+    yield frame(render(current), _sequence(current))
+    if current.state.ended:
+        yield ENDED
 
 
 def frame(html: str, sequence: int) -> str:

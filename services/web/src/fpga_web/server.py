@@ -36,8 +36,9 @@ class QuietLogger(Logger):  # type: ignore[misc]
 class Console(BaseApplication):  # type: ignore[misc]
     """Gunicorn serving one Flask application with settings from our own file alone."""
 
-    def __init__(self, settings: WebSettings) -> None:
+    def __init__(self, settings: WebSettings, app: Flask) -> None:
         self._settings = settings
+        self._app = app
         super().__init__()
 
     def load_config(self) -> None:
@@ -46,10 +47,10 @@ class Console(BaseApplication):  # type: ignore[misc]
             self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        """The application, made in the worker so that threads and pools are its own."""
+        """The application, in the worker: threads are started here, not before the fork."""
         if self._settings.metrics.bind:
             serve_metrics(self._settings.metrics.bind)
-        return create_app(self._settings)
+        return self._app
 
 
 def gunicorn_options(settings: WebSettings) -> dict[str, Any]:
@@ -72,6 +73,7 @@ def gunicorn_options(settings: WebSettings) -> dict[str, Any]:
 def run(settings: WebSettings) -> None:
     """Serve until a signal ends it. Raises InvalidConfiguration."""
     configure_logging(level=settings.log.level, log_format=settings.log.format)
-    create_app(settings)
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    app = create_app(settings)
     log.info("console_starting", bind=settings.bind, manager=settings.manager.url)
-    Console(settings).run()
+    Console(settings, app).run()

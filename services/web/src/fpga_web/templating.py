@@ -7,7 +7,7 @@ from flask import Flask, g, request, url_for
 from flask import session as cookie
 
 from fpga_web import __version__
-from fpga_web.presenters.figures import plural, short
+from fpga_web.presenters.figures import plural, sentence, short
 from fpga_web.presenters.moments import moment
 from fpga_web.presenters.status import ROLE_WORDS
 from fpga_web.rendering import now
@@ -42,7 +42,7 @@ def prepare(app: Flask) -> None:
     """Add filters and context."""
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
-    app.jinja_env.filters.update(short=short)
+    app.jinja_env.filters.update(short=short, sentence=sentence)
     app.jinja_env.globals.update(static_url=static_url, plural=plural)
     app.context_processor(_context)
 

@@ -150,7 +150,7 @@ def _identity(device: Device) -> tuple[Fact, ...]:
         Fact("Device", device.id, code=True),
         Fact("Card", device.card, code=True),
         Fact("Model", device.model),
-        Fact("Vendor and device", device.vendor_device or "", code=True),
+        Fact("PCI id", device.vendor_device or "", code=True),
         Fact("Driver", (pci.driver if pci else None) or ""),
         Fact("Back end", device.backend),
         Fact(

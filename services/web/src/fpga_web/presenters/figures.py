@@ -60,6 +60,11 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def sentence(text: str) -> str:
+    """``text`` with its first letter large, as a heading or paragraph begins."""
+    return text[:1].upper() + text[1:]
+
+
 def _lanes(speed: float | None, width: int | None) -> str:
     parts = [f"{speed:g} GT/s" if speed else "", f"×{width}" if width else ""]
     return " ".join(part for part in parts if part)

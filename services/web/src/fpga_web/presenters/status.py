@@ -34,7 +34,7 @@ HEALTH: Final[dict[HealthStatus, Status]] = {
 
 _R = RegionState
 REGION: Final[dict[RegionState, Status]] = {
-    _R.READY: Status("ready", "Ready", "dot", "good", "May be handed out and programmed."),
+    _R.READY: Status("ready", "Ready", "dot", "idle", "May be handed out and programmed."),
     _R.RESERVED: Status("reserved", "Reserved", "lock", "busy", "Being programmed or cordoned."),
     _R.QUARANTINED: Status(
         "quarantined", "Quarantined", "shield", "warn", "A programming failed; load again or clear."

@@ -41,7 +41,7 @@
     else lost(`The console answered ${status}.`);
   });
   document.addEventListener("htmx:error", (event) => {
-    if (event.detail.ctx) lost("The console does not answer.");
+    if (event.detail.ctx && polls(event.detail.ctx)) lost("The console does not answer.");
   });
 
   document.addEventListener("htmx:sse:after:connection", () => { streaming = true; });
