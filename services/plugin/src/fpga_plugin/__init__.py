@@ -1,3 +1,3 @@
-"""One node: finds its cards, watches their health, serves the kubelet, programs regions, reports."""
+"""One node: finds its cards, watches their health, serves the kubelet, programs, reports."""
 
 __version__ = "0.1.0"
