@@ -175,6 +175,21 @@ def test_a_lost_manager_is_announced_and_its_return_too(
     expect(admin_page.locator("#connection")).to_be_hidden()
 
 
+def test_a_load_is_followed_again_when_the_manager_returns(
+    admin_page: Page, console: Console, watcher: Watcher
+) -> None:
+    watcher.allowed.append("503")
+    load = next(load for load in console.manager.loads if load.state is LoadState.PROGRAMMING)
+    admin_page.goto(f"/loads/{load.id}")
+    console.manager.stop()
+    expect(admin_page.locator("#connection")).to_be_visible()
+    expect(admin_page.get_by_role("progressbar")).to_have_attribute("value", "42")
+    console.manager.start()
+    expect(admin_page.locator("#connection")).to_be_hidden()
+    console.manager.end(load.id)
+    expect(admin_page.locator(".verdict")).to_contain_text("Succeeded")
+
+
 def test_a_hidden_page_asks_for_nothing_and_a_shown_one_at_once(admin_page: Page) -> None:
     admin_page.goto("/nodes")
     hide = "Object.defineProperty(document, 'hidden', {get: () => window.away, configurable: true})"

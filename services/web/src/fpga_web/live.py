@@ -35,6 +35,7 @@ def follow(load_id: str, render: Render) -> Iterator[str]:
         yield from _frames(_read(load_id), render)
     except (ManagerUnavailable, ManagerProblem) as failure:
         log.info("stream_ended_early", load=load_id, reason=failure.message)
+        yield INTERRUPTED
 
 
 def _events(current: LoadDetail) -> Iterator[ServerSentEvent]:
@@ -65,6 +66,7 @@ def frame(html: str, sequence: int) -> str:
 
 
 ENDED: Final = "event: ended\ndata: ended\n\n"
+INTERRUPTED: Final = "retry: 5000\nevent: interrupted\ndata: interrupted\n\n"
 
 
 def _sequence(load: LoadDetail) -> int:

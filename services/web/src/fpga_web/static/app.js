@@ -45,8 +45,10 @@
   });
 
   document.addEventListener("htmx:sse:after:connection", () => { streaming = true; });
-  document.addEventListener("htmx:sse:after:message", restored);
-  for (const name of ["htmx:sse:error", "htmx:sse:close"]) {
+  document.addEventListener("htmx:sse:after:message", (event) => {
+    if (!event.detail.message.event) restored();
+  });
+  for (const name of ["htmx:sse:error", "htmx:sse:close", "interrupted"]) {
     document.addEventListener(name, () => { streaming = false; });
   }
 
