@@ -78,6 +78,17 @@ def test_the_manager_reads_its_file(values: Path, tmp_path: Path) -> None:
     assert settings.store.url == f"file://{data}/bitstreams"
 
 
+@every_ci_file
+def test_the_manager_believes_node_tokens_of_the_plugins_own_account_only(
+    values: Path, tmp_path: Path
+) -> None:
+    settings = load_manager(config_file(values, "manager", tmp_path))
+    plugin = one(objects(values), "DaemonSet", "plugin")
+    account = plugin["spec"]["template"]["spec"]["serviceAccountName"]
+    namespace = plugin["metadata"]["namespace"]
+    assert settings.kubernetes.plugin_account == f"{namespace}/{account}"
+
+
 def test_the_manager_takes_an_external_redis(tmp_path: Path) -> None:
     settings = load_manager(config_file(ci("external-redis"), "manager", tmp_path))
     assert settings.redis.url == "rediss://redis.example:6380/0"
