@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from fpga_bitstream_manager.access.idempotency import forget_old
 from fpga_bitstream_manager.agents import AgentConnector
 from fpga_bitstream_manager.clock import Clock, utc_now
 from fpga_bitstream_manager.ledger import Ledger, LedgerUnavailable
@@ -44,6 +45,7 @@ class Reconciliation:
             self.settle_orphans,
             self.wake,
             self.dispatch,
+            self.forget_answers,
         )
         for step in steps:
             try:
@@ -55,11 +57,25 @@ class Reconciliation:
                 log.exception("reconciling_broke", step=step.__name__)
 
     def mark_stale_nodes(self) -> None:
-        """Nodes unheard of for 90 s."""
+        """Nodes unheard of for 90 s; loads that waited for one that is back are woken."""
         with self.ledger.transaction() as session:
-            changed = mark_stale(session, self.heartbeats, self.clock())
-        for node in changed:
-            log.warning("node_staleness_changed", node=node)
+            now = self.clock()
+            turned = mark_stale(session, self.heartbeats, now)
+            woken = [
+                load_id
+                for node in turned.returned
+                for load_id in wake_waiting(session, now, node=node)
+            ]
+        for node in turned.gone:
+            log.warning("node_stale", node=node)
+        for node in turned.returned:
+            log.info("node_returned", node=node)
+        self._tell("loads_woken", woken)
+
+    def forget_answers(self) -> None:
+        """Answers to idempotency keys that are not kept any longer."""
+        with self.ledger.transaction() as session:
+            forget_old(session, self.clock())
 
     def expire(self) -> None:
         """Loads past their deadline."""

@@ -1,5 +1,6 @@
 """Marks nodes that are not heard of, so that nothing stale is shown as fresh."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select, update
@@ -10,11 +11,24 @@ from fpga_bitstream_manager.nodes.freshness import Freshness
 from fpga_bitstream_manager.nodes.heartbeats import Heartbeats
 
 
-def mark_stale(session: Session, heartbeats: Heartbeats, now: datetime) -> tuple[str, ...]:
-    """Write which nodes are stale and which are not; returns those that changed."""
-    written = dict(session.execute(select(NodeRow.name, NodeRow.stale)).tuples().all())
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """Nodes that are not heard of any more, and nodes that are heard of again."""
+
+    gone: tuple[str, ...]
+    returned: tuple[str, ...]
+
+
+def mark_stale(session: Session, heartbeats: Heartbeats, now: datetime) -> Turned:
+    """Write which nodes are stale and which are not."""
+    rows = session.execute(select(NodeRow.name, NodeRow.stale))
+    written = {row.name: row.stale for row in rows}
     found = Freshness.of_all(session, heartbeats, now).stale
-    changed = tuple(name for name, stale in written.items() if stale != (name in found))
-    for name in changed:
-        session.execute(update(NodeRow).where(NodeRow.name == name).values(stale=name in found))
-    return changed
+    turned = Turned(
+        gone=tuple(name for name, stale in written.items() if name in found and not stale),
+        returned=tuple(name for name, stale in written.items() if stale and name not in found),
+    )
+    for names, stale in ((turned.gone, True), (turned.returned, False)):
+        if names:
+            session.execute(update(NodeRow).where(NodeRow.name.in_(names)).values(stale=stale))
+    return turned
