@@ -28,7 +28,12 @@ lint: setup ## Check format, style, types, layers, generated code and locks
 
 .PHONY: test
 test: setup ## Run every test, in random order on every core
-	$(PY) -m pytest $(PYTEST_ARGS)
+	@tools/browser.sh --install >/dev/null || test -z "$$CI"
+	$(PY) -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
+
+.PHONY: screenshot
+screenshot: setup ## Make the README's pictures anew
+	$(PY) tools/screenshot.py
 
 .PHONY: proto
 proto: setup ## Generate the Python code of every .proto
