@@ -38,7 +38,7 @@ from fpga_plugin.report.document import Document, NodeState
 from fpga_plugin.report.facts import advertised_address, node_facts
 from fpga_plugin.report.reporter import ReportChannel, Reporter
 from fpga_plugin.settings import PluginSettings
-from fpga_plugin.state_lock import locked_state
+from fpga_plugin.state.lock import locked_state
 from fpga_plugin.without_kubelet import NoKubelet
 
 DRAIN_SECONDS: Final = 20.0

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from fpga_common.domain.errors import Temporary
-from fpga_plugin.agent.durable import private_folder, replace_durably
+from fpga_plugin.state.durable import private_folder, replace_durably
 
 VALID_DAYS: Final = 1825
 RENEW_DAYS: Final = 90

@@ -15,11 +15,11 @@ from typing import BinaryIO, Final
 from fpga_common.domain.errors import FpgaError
 from fpga_common.domain.ids import InvalidId, require_digest
 from fpga_common.domain.operation import FailureCode
-from fpga_plugin.agent.durable import private_folder
 from fpga_plugin.agent.events import WantedBitstream
 from fpga_plugin.agent.operation import Operation
 from fpga_plugin.failures import OperationFailed, operation_failed
 from fpga_plugin.manager_link import ManagerLink
+from fpga_plugin.state.durable import private_folder
 
 FETCH_SECONDS: Final = 600.0
 READ_SECONDS: Final = 15.0

@@ -15,7 +15,6 @@ from typing import Final
 
 from fpga_common.domain.operation import Phase
 from fpga_common.observability.logging import get_logger
-from fpga_plugin.agent.durable import private_folder, sync_folder
 from fpga_plugin.agent.events import (
     Document,
     OperationEvent,
@@ -25,6 +24,7 @@ from fpga_plugin.agent.events import (
     request_document,
     request_from,
 )
+from fpga_plugin.state.durable import private_folder, sync_folder
 
 KEPT_ENDED: Final = 1000
 """How many ended operations are remembered; a load has at most a handful of attempts."""

@@ -13,7 +13,7 @@ from typing import Final
 from fpga_common.domain.card import Card, Region, RegionState
 from fpga_common.domain.errors import Permanent
 from fpga_common.observability.logging import get_logger
-from fpga_plugin.agent.durable import private_folder, replace_durably
+from fpga_plugin.state.durable import private_folder, replace_durably
 
 _FILE: Final = "reservations.json"
 

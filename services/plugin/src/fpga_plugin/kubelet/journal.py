@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from fpga_common.observability.logging import get_logger
-from fpga_plugin.agent.durable import private_folder, replace_durably
 from fpga_plugin.kubelet.holding import Hold, PodContainer
+from fpga_plugin.state.durable import private_folder, replace_durably
 
 JOURNAL_NAME: Final = "holders.jsonl"
 COMPACT_LINES: Final = 2000

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from fpga_common.domain.errors import InvalidConfiguration, Temporary
-from fpga_plugin.agent.durable import private_folder
+from fpga_plugin.state.durable import private_folder
 
 WAIT_SECONDS: Final = 5.0
 _POLL_SECONDS: Final = 0.05
