@@ -258,3 +258,13 @@ def test_what_the_manager_says_never_runs(admin_page: Page, console: Console) ->
     console.manager.devices[0].model = "<img src=x onerror=alert(1)><script>alert(2)</script>"
     admin_page.goto("/devices")
     expect(admin_page.get_by_text("<img src=x onerror=alert(1)>")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1440, 1280, 1024])
+def test_every_value_stands_below_its_heading(admin_page: Page, width: int) -> None:
+    admin_page.set_viewport_size({"width": width, "height": 800})
+    for path in ("/devices", "/loads", "/bitstreams", "/nodes"):
+        admin_page.goto(path)
+        shown = "row => [...row.children].filter(cell => cell.offsetParent).length"
+        headings = admin_page.locator("thead tr").evaluate(shown)
+        assert admin_page.locator("tbody tr").first.evaluate(shown) == headings, path
