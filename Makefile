@@ -33,7 +33,7 @@ test: setup ## Run every test, in random order on every core
 
 .PHONY: screenshot
 screenshot: setup ## Make the README's pictures anew
-	$(PY) tools/screenshot.py
+	$(PY) tools/screenshots.py
 
 .PHONY: proto
 proto: setup ## Generate the Python code of every .proto
