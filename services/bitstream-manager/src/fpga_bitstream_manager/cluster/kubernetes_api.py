@@ -29,6 +29,8 @@ NODE_CLAIM: Final = "authentication.kubernetes.io/node-name"
 POD_CLAIM: Final = "authentication.kubernetes.io/pod-name"
 
 _NOT_FOUND: Final = 404
+_CONFLICT: Final = 409
+_LONGEST_NAME: Final = 200
 _LATER: Final = frozenset({408, 429, 500, 502, 503, 504})
 
 Answer = TypeVar("Answer")
@@ -48,6 +50,12 @@ def api_client(settings: KubernetesSettings) -> client.ApiClient:
         path = Path(settings.token_file)
         configuration.refresh_api_key_hook = partial(_use_token, path=path)  # type: ignore[assignment]
         _use_token(configuration, path)
+    return _client_of(configuration)
+
+
+def _client_of(configuration: client.Configuration) -> client.ApiClient:
+    """Without the library's own retries: each would wait for the whole timeout again."""
+    configuration.retries = 0
     return client.ApiClient(configuration)
 
 
@@ -61,7 +69,7 @@ def _in_cluster() -> client.ApiClient:
         raise InvalidConfiguration(
             "kubernetes.api_url", f"found nothing, and this is no pod: {error}"
         ) from error
-    return client.ApiClient(configuration)
+    return _client_of(configuration)
 
 
 def _use_token(configuration: client.Configuration, path: Path) -> None:
@@ -144,11 +152,15 @@ class KubernetesCluster:
     def notify(self, notice: Notice) -> None:
         """POST event."""
         event = _event(notice)
-        _ask(
-            lambda: self._core.create_namespaced_event(
-                notice.namespace, event, _request_timeout=TIMEOUT_SECONDS
+        try:
+            _ask(
+                lambda: self._core.create_namespaced_event(
+                    notice.namespace, event, _request_timeout=TIMEOUT_SECONDS
+                )
             )
-        )
+        except ClusterRefused as refused:
+            if notice.key is None or refused.actual != str(_CONFLICT):
+                raise
 
 
 def _owner(user: client.V1UserInfo) -> TokenOwner:
@@ -175,9 +187,9 @@ def _pod(found: client.V1Pod, namespace: str, name: str) -> Pod:
 
 
 def _event(notice: Notice) -> client.CoreV1Event:
-    now = datetime.now(UTC)
+    at = notice.at or datetime.now(UTC)
     return client.CoreV1Event(
-        metadata=client.V1ObjectMeta(name=f"{notice.name}.{secrets.token_hex(8)}"),
+        metadata=client.V1ObjectMeta(name=_event_name(notice)),
         involved_object=client.V1ObjectReference(
             api_version="v1",
             kind=notice.kind,
@@ -188,12 +200,18 @@ def _event(notice: Notice) -> client.CoreV1Event:
         reason=notice.reason,
         message=notice.message[:1024],
         type="Warning" if notice.warning else "Normal",
-        first_timestamp=now,
-        last_timestamp=now,
+        first_timestamp=at,
+        last_timestamp=at,
         count=1,
         source=client.V1EventSource(component=COMPONENT),
         reporting_component=COMPONENT,
     )
+
+
+def _event_name(notice: Notice) -> str:
+    """The object's name and a key, within the 253 characters of a name."""
+    key = notice.key or secrets.token_hex(8)
+    return f"{notice.name[:_LONGEST_NAME].rstrip('.-')}.{key}"
 
 
 def _find(call: Callable[[], Answer]) -> Answer | None:

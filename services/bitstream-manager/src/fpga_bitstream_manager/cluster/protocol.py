@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from fpga_common.domain.errors import Permanent, Temporary
@@ -17,6 +18,11 @@ class ClusterRefused(Permanent):
     """The Kubernetes API refuses: the manager lacks a right, or asked for something impossible."""
 
     code = "cluster_refused"
+
+    @property
+    def lacks_right(self) -> bool:
+        """Whether nothing of this kind will be allowed, rather than this one thing."""
+        return self.actual in ("401", "403")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,10 @@ class Pod:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """An Event on a pod or node. ``warning`` or normal."""
+    """An Event on a pod or node. ``warning`` or normal. ``at`` is when it happened, None now.
+
+    With ``key``, lower-case letters and digits, one Event is created however often it is asked for.
+    """
 
     kind: str
     name: str
@@ -74,6 +83,8 @@ class Notice:
     warning: bool = False
     namespace: str = "default"
     uid: str | None = None
+    key: str | None = None
+    at: datetime | None = None
 
 
 class Cluster(Protocol):
@@ -98,4 +109,4 @@ class Cluster(Protocol):
         """A pod."""
 
     def notify(self, notice: Notice) -> None:
-        """Create an Event."""
+        """Create an Event; one with a known key is there already, which is well."""

@@ -144,7 +144,10 @@ class ClusterState:
             raise Refusal(422, "Invalid", "metadata.name: Required value")
         if involved.get("namespace", namespace) != namespace:
             raise Refusal(422, "Invalid", "involvedObject.namespace: does not match")
+        name = event["metadata"]["name"]
         with self.lock:
+            if any(known["metadata"]["name"] == name for known in self.events):
+                raise Refusal(409, "AlreadyExists", f'events "{name}" already exists')
             self.events.append(event)
         return event
 
