@@ -6,6 +6,7 @@
 from fpga_bitstream_manager.ledger.access import AuditRow, IdempotencyRow, SessionRow, TokenRow
 from fpga_bitstream_manager.ledger.base import Document, Row, UtcDateTime
 from fpga_bitstream_manager.ledger.bitstreams import BitstreamNameRow, BitstreamRow
+from fpga_bitstream_manager.ledger.cluster import NodeEventRow, ToldConditionRow
 from fpga_bitstream_manager.ledger.engine import Ledger, LedgerUnavailable, after_commit
 from fpga_bitstream_manager.ledger.nodes import DeviceRow, HolderRow, NodeRow
 
@@ -19,10 +20,12 @@ __all__ = [
     "IdempotencyRow",
     "Ledger",
     "LedgerUnavailable",
+    "NodeEventRow",
     "NodeRow",
     "Row",
     "SessionRow",
     "TokenRow",
+    "ToldConditionRow",
     "UtcDateTime",
     "after_commit",
 ]

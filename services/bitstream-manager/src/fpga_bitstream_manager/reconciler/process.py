@@ -11,10 +11,12 @@ from prometheus_client import start_http_server
 
 from fpga_bitstream_manager.addresses import split_address
 from fpga_bitstream_manager.agents import AgentConnector
+from fpga_bitstream_manager.cluster import open_cluster
 from fpga_bitstream_manager.ledger import Ledger, LedgerUnavailable
 from fpga_bitstream_manager.ledger.migration import wait_until_current
 from fpga_bitstream_manager.memory import open_redis
 from fpga_bitstream_manager.nodes.heartbeats import Heartbeats
+from fpga_bitstream_manager.reconciler.cluster_round import ClusterRound, ClusterTeller
 from fpga_bitstream_manager.reconciler.lease import ReconcilerLease
 from fpga_bitstream_manager.reconciler.reconciling import Reconciliation
 from fpga_bitstream_manager.settings import ManagerSettings
@@ -34,12 +36,14 @@ def run_reconciler(settings: ManagerSettings) -> int:
     _stop_on_signals(stopping)
     ledger = Ledger(settings.database.url, busy_seconds=settings.database.busy_seconds)
     redis = open_redis(settings.redis)
+    teller = _cluster_teller(settings, ledger)
     reconciliation = Reconciliation(
         ledger=ledger,
         connector=AgentConnector(settings.agent),
         dispatcher=CeleryDispatcher(make_app(settings)),
         notices=RedisNotices(redis),
         heartbeats=Heartbeats(redis, ledger),
+        tell_cluster=teller.ask if teller else None,
     )
     lease = ReconcilerLease(ledger, f"{socket.gethostname()}:{os.getpid()}")
     _serve_metrics(settings)
@@ -47,10 +51,18 @@ def run_reconciler(settings: ManagerSettings) -> int:
         if wait_until_current(ledger, stopping):
             _loop(reconciliation, lease, stopping, settings.reconciler.interval_seconds)
     finally:
+        if teller:
+            teller.stop()
         redis.close()
         ledger.close()
         log.info("reconciler_stopped")
     return 0
+
+
+def _cluster_teller(settings: ManagerSettings, ledger: Ledger) -> ClusterTeller | None:
+    if not settings.kubernetes.enabled:
+        return None
+    return ClusterTeller(ClusterRound(ledger, open_cluster(settings.kubernetes))).start()
 
 
 def _loop(

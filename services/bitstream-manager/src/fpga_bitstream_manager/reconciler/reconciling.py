@@ -27,7 +27,7 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
-    """What the reconciler works with."""
+    """What the reconciler works with. ``tell_cluster`` returns at once; it is told elsewhere."""
 
     ledger: Ledger
     connector: AgentConnector
@@ -35,6 +35,7 @@ class Reconciliation:
     notices: Notices
     heartbeats: Heartbeats
     clock: Clock = utc_now
+    tell_cluster: Callable[[], None] | None = None
 
     def run_once(self) -> None:
         """One pass. A step that fails is tried again in the next pass."""
@@ -46,6 +47,7 @@ class Reconciliation:
             self.wake,
             self.dispatch,
             self.forget_answers,
+            *((self.tell_cluster,) if self.tell_cluster else ()),
         )
         for step in steps:
             try:
