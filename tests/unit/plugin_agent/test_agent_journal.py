@@ -1,5 +1,6 @@
 """The operations journal: what survives, and what a torn file means."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from fpga_common.domain.operation import Failure, FailureCode, Phase
 from fpga_plugin.agent.events import InvalidRequest, OperationEvent, require_operation_id
 from fpga_plugin.agent.journal import Journal
 from fpga_plugin.agent.operation import Operation, first_event
-from support.agent_doubles import REGION, request
+from support.agent_doubles import request
 
 
 def _begin(journal: Journal, operation_id: str = "load-1.1") -> Operation:
@@ -74,13 +75,95 @@ def test_an_operation_that_ended_just_before_the_process_died_is_ended(tmp_path:
     assert found.ended
 
 
-def test_an_unreadable_file_is_put_aside_and_stops_nobody(tmp_path: Path) -> None:
+def _damage(content: bytes) -> bytes:
+    """The content with its last line but one replaced by nonsense."""
+    lines = content.splitlines(keepends=True)
+    return b"".join([*lines[:-1], b"nonsense\n", lines[-1]])
+
+
+@pytest.mark.parametrize("content", [b"\0\0\n", b"{}\n{}\n", b"[]\n7\n", b"[" * 9999 + b"\n"])
+def test_a_damaged_record_is_an_end_and_stops_nobody(tmp_path: Path, content: bytes) -> None:
     journal = Journal(tmp_path)
     _begin(journal)
-    (tmp_path / "operations" / "open" / "broken.jsonl").write_bytes(b"\0\0\0")
+    (tmp_path / "operations" / "open" / "load-9.2.jsonl").write_bytes(content)
 
-    assert [left.request.region_id for left in journal.unended()] == [REGION]
-    assert (tmp_path / "operations" / "open" / "broken.unreadable").exists()
+    left = {operation.request.operation_id: operation for operation in journal.unended()}
+    assert (left["load-1.1"].damaged, left["load-9.2"].damaged) == (False, True)
+    assert [operation.request.operation_id for operation in journal.unended()] == ["load-1.1"]
+
+    found = Journal(tmp_path).find("load-9.2")
+    assert found is not None
+    assert found.ended
+    assert (found.request.load_id, found.request.attempt) == ("load-9", 2)
+    assert found.last.failure is not None
+    assert found.last.failure.code is FailureCode.INTERRUPTED
+
+
+def test_what_precedes_the_damage_of_a_record_still_counts(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    _begin(journal).enter(Phase.FETCHING, "fetching")
+    path = tmp_path / "operations" / "open" / "load-1.1.jsonl"
+    path.write_bytes(_damage(path.read_bytes()))
+
+    found = journal.find("load-1.1")
+    assert found is not None
+    assert found.request == request()
+    assert [event.phase for event in found.events] == [Phase.ACCEPTED, Phase.FAILED]
+    assert [event.sequence for event in found.events] == [1, 2]
+
+
+def test_a_record_under_another_operations_name_is_damaged(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    _begin(journal)
+    folder = tmp_path / "operations" / "open"
+    (folder / "load-1.1.jsonl").rename(folder / "load-2.1.jsonl")
+    found = journal.find("load-2.1")
+    assert found is not None
+    assert found.damaged
+
+
+def test_a_request_whose_acceptance_was_never_recorded_is_forgotten(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    _begin(journal)
+    path = tmp_path / "operations" / "open" / "load-1.1.jsonl"
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+
+    assert list(journal.unended()) == []
+    assert journal.find("load-1.1") is None
+    _begin(journal)
+
+
+def test_a_line_that_the_disk_does_not_take_leaves_the_record_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path)
+    operation = _begin(journal)
+    with monkeypatch.context() as full_disk:
+        full_disk.setattr("os.fsync", _no_space)
+        with pytest.raises(OSError, match="No space"):
+            operation.enter(Phase.PROGRAMMING, "writing")
+    operation.enter(Phase.CHECKING, "checking")
+
+    found = journal.find("load-1.1")
+    assert found is not None
+    assert [event.phase for event in found.events] == [Phase.ACCEPTED, Phase.CHECKING]
+
+
+def test_an_operation_that_could_not_be_recorded_can_be_accepted_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path)
+    with monkeypatch.context() as full_disk:
+        full_disk.setattr("os.fsync", _no_space)
+        with pytest.raises(OSError, match="No space"):
+            _begin(journal)
+    assert journal.find("load-1.1") is None
+    _begin(journal)
+    assert journal.find("load-1.1") is not None
+
+
+def _no_space(descriptor: int) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_only_the_newest_ended_operations_are_kept(tmp_path: Path) -> None:

@@ -43,3 +43,24 @@ def test_only_a_region_that_was_written_to_is_quarantined(
     assert found.last.sequence == len(found.events)
     reserved = Reservations(tmp_path).reserved()
     assert (REGION in reserved.quarantined, reserved.programming) == (quarantined, {})
+
+
+def _programming(tmp_path: Path) -> Path:
+    wanted, accepted = request(), first_event(request())
+    operation = Operation(wanted, Journal(tmp_path).begin(wanted, accepted), (accepted,))
+    Reservations(tmp_path).reserve_for_programming(REGION, wanted.operation_id)
+    operation.enter(Phase.PROGRAMMING, "writing")
+    return tmp_path / "operations" / "open" / f"{wanted.operation_id}.jsonl"
+
+
+@pytest.mark.parametrize("content", [b"nonsense\n", b""])
+def test_a_region_whose_operation_left_no_readable_record_is_quarantined(
+    tmp_path: Path, content: bytes
+) -> None:
+    _programming(tmp_path).write_bytes(content)
+
+    settle_interrupted(Journal(tmp_path), Reservations(tmp_path))
+
+    reserved = Reservations(tmp_path).reserved()
+    assert "left no record" in reserved.quarantined[REGION]
+    assert reserved.programming == {}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fpga_common.domain.card import RegionState
-from fpga_plugin.agent.reservations import Reservations, UnreadableReservations
+from fpga_plugin.agent.reservations import Reservations
 from support.agent_doubles import REGION, card
 
 
@@ -62,7 +62,39 @@ def test_another_process_finds_every_reservation(tmp_path: Path) -> None:
     assert Reservations(tmp_path).reserved() == reservations.reserved()
 
 
-def test_a_damaged_file_is_an_error_and_not_an_empty_list(tmp_path: Path) -> None:
-    (tmp_path / "reservations.json").write_text("{")
-    with pytest.raises(UnreadableReservations):
-        Reservations(tmp_path)
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{",
+        b"",
+        b"[]",
+        b"null",
+        b'{"programming": 5}',
+        b'{"cordoned": {"x": 1}}',
+        b"\xff\xfe",
+        b"[" * 9999,
+    ],
+)
+def test_after_a_damaged_file_every_region_is_quarantined_until_it_is_cleared(
+    tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "reservations.json").write_bytes(content)
+    Reservations(tmp_path)
+
+    reservations = Reservations(tmp_path)
+    state, reason = _shown(reservations)
+    assert state is RegionState.QUARANTINED
+    assert "damaged" in reason
+    assert _shown(reservations, state=RegionState.STATIC)[0] is RegionState.STATIC
+    assert _shown(reservations, id="other-r0")[0] is RegionState.QUARANTINED
+
+    reservations.clear(REGION)
+    assert _shown(Reservations(tmp_path))[0] is RegionState.READY
+    assert _shown(Reservations(tmp_path), id="other-r0")[0] is RegionState.QUARANTINED
+
+
+def test_a_damaged_file_is_set_aside_for_whoever_wants_to_know(tmp_path: Path) -> None:
+    (tmp_path / "reservations.json").write_bytes(b"{")
+    Reservations(tmp_path)
+    (aside,) = tmp_path.glob("reservations.json.unreadable-*")
+    assert aside.read_bytes() == b"{"

@@ -38,7 +38,7 @@ from fpga_plugin.report.document import Document, NodeState
 from fpga_plugin.report.facts import advertised_address, node_facts
 from fpga_plugin.report.reporter import ReportChannel, Reporter
 from fpga_plugin.settings import PluginSettings
-from fpga_plugin.state.lock import locked_state
+from fpga_plugin.state.lock import StateUnusable, locked_state
 from fpga_plugin.without_kubelet import NoKubelet
 
 DRAIN_SECONDS: Final = 20.0
@@ -76,7 +76,7 @@ class KubeletPart(Protocol):
 def run(settings: PluginSettings) -> int:
     """Serve until SIGTERM or SIGINT.
 
-    Returns 0 after an orderly end; 1 where another process serves or the state cannot be read.
+    Returns 0 after an orderly end; 1 where another process serves or the state cannot be kept.
     Raises InvalidConfiguration before anything is started.
     """
     share_memory_pools()
@@ -94,8 +94,15 @@ def run(settings: PluginSettings) -> int:
     return 0
 
 
+def _make_plugin(settings: PluginSettings) -> "Plugin":
+    try:
+        return Plugin(settings)
+    except OSError as error:
+        raise StateUnusable(f"state_dir {settings.state_dir}: {error}") from error
+
+
 def _serve(settings: PluginSettings, ended: threading.Event) -> None:
-    plugin = Plugin(settings)
+    plugin = _make_plugin(settings)
     try:
         plugin.start()
         give_back_memory()

@@ -5,6 +5,8 @@ library is loaded in that short-lived process and never in the plugin.
 """
 
 import json
+import os
+import ssl
 import subprocess
 import sys
 import time
@@ -13,7 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from fpga_common.domain.errors import Temporary
-from fpga_plugin.state.durable import private_folder, replace_durably
+from fpga_plugin.state.durable import replace_durably
+from fpga_plugin.state.unreadable import NONSENSE, folder_in, set_aside
 
 VALID_DAYS: Final = 1825
 RENEW_DAYS: Final = 90
@@ -53,22 +56,44 @@ class CertificateFiles:
 def ensure_certificate(state_dir: Path, node: str) -> CertificateFiles:
     """Return the node's key and certificate; make them where absent, foreign or near their end.
 
-    Raises CertificateNotMade.
+    Damaged files are set aside. Raises CertificateNotMade.
     """
-    files = CertificateFiles(private_folder(state_dir / "agent"))
-    if not is_current(files, node, now=time.time()):
-        _make_in_child(files, node)
+    try:
+        files = CertificateFiles(folder_in(state_dir, "agent"))
+        if not is_current(files, node, now=time.time()):
+            _clear_way(files)
+            _make_in_child(files, node)
+    except OSError as error:
+        raise CertificateNotMade(f"the agent's certificate: {error}") from error
     return files
 
 
 def is_current(files: CertificateFiles, node: str, *, now: float) -> bool:
-    """Whether the files are there, for that node, and valid for long enough."""
+    """Whether the files are there, belong together, are for that node, and valid long enough."""
     try:
         facts = json.loads(files.facts.read_text(encoding="utf-8"))
-        mine = facts["node"] == node and files.key.is_file() and files.certificate.is_file()
-        return mine and days_left(files, now) > RENEW_DAYS
-    except (OSError, ValueError, KeyError, TypeError):
+        long_enough = facts["node"] == node and days_left(files, now) > RENEW_DAYS
+    except (OSError, *NONSENSE):
         return False
+    return long_enough and why_unusable(files) is None
+
+
+def why_unusable(files: CertificateFiles) -> str | None:
+    """Why the key and certificate that are there cannot be served, None where they can."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(files.certificate, files.key)
+    except (OSError, ValueError) as error:
+        return str(error)
+    return None
+
+
+def _clear_way(files: CertificateFiles) -> None:
+    """Set aside what is damaged; a sound pair that is merely old or foreign is replaced."""
+    reason = why_unusable(files)
+    if reason is not None:
+        for path in (files.key, files.certificate, files.facts):
+            if os.path.lexists(path):
+                set_aside(path, reason)
 
 
 def days_left(files: CertificateFiles, now: float) -> float:

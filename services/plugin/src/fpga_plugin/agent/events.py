@@ -67,6 +67,22 @@ class OperationEvent:
     afu_id: str | None = None
 
 
+_REQUEST_TYPES: Final[dict[str, type]] = {
+    "operation_id": str,
+    "load_id": str,
+    "attempt": int,
+    "region_id": str,
+}
+_BITSTREAM_TYPES: Final[dict[str, type]] = {"digest": str, "size_bytes": int}
+_EVENT_TYPES: Final[dict[str, type]] = {
+    "sequence": int,
+    "phase": str,
+    "percent": float,
+    "message": str,
+    "unix_ms": int,
+}
+
+
 def require_operation_id(text: str) -> str:
     """Return ``text`` if it may name an operation, and so a file. Raises InvalidRequest."""
     if not _OPERATION_ID.fullmatch(text):
@@ -86,6 +102,8 @@ def request_document(request: OperationRequest) -> Document:
 def request_from(document: Document) -> OperationRequest:
     """The request of a document. Raises KeyError or TypeError where it is none."""
     bitstream = WantedBitstream(**document["bitstream"])
+    _require_types(document, _REQUEST_TYPES)
+    _require_types(document["bitstream"], _BITSTREAM_TYPES)
     return OperationRequest(**{**document, "bitstream": bitstream})
 
 
@@ -96,6 +114,7 @@ def event_document(event: OperationEvent) -> Document:
 
 def event_from(document: Document) -> OperationEvent:
     """The event of a document. Raises KeyError, TypeError or ValueError where it is none."""
+    _require_types(document, _EVENT_TYPES)
     failure = document["failure"]
     return OperationEvent(
         **{
@@ -104,3 +123,9 @@ def event_from(document: Document) -> OperationEvent:
             "failure": failure and Failure(**{**failure, "code": FailureCode(failure["code"])}),
         }
     )
+
+
+def _require_types(document: Document, types: dict[str, type]) -> None:
+    for name, wanted in types.items():
+        if not isinstance(document[name], wanted):
+            raise TypeError(f"{name}: found {document[name]!r}")

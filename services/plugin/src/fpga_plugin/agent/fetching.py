@@ -19,7 +19,7 @@ from fpga_plugin.agent.events import WantedBitstream
 from fpga_plugin.agent.operation import Operation
 from fpga_plugin.failures import OperationFailed, operation_failed
 from fpga_plugin.manager_link import ManagerLink
-from fpga_plugin.state.durable import private_folder
+from fpga_plugin.state.unreadable import folder_in
 
 FETCH_SECONDS: Final = 600.0
 READ_SECONDS: Final = 15.0
@@ -35,7 +35,7 @@ class BitstreamCache:
     def __init__(
         self, state_dir: Path, manager: ManagerLink, *, cached_files: int = CACHED_FILES
     ) -> None:
-        self._folder = private_folder(state_dir / "bitstreams")
+        self._folder = folder_in(state_dir, "bitstreams")
         self._manager = manager
         self._cached_files = cached_files
         for left_over in self._folder.glob("*.part"):

@@ -67,7 +67,8 @@ class Operations:
         with self._lock:
             known = self._find(request.operation_id)
             if known is not None:
-                _require_same(known.request, request)
+                if known.request.region_id:  # else its record is damaged
+                    _require_same(known.request, request)
                 return known
             self._require_free(request)
             return self._start(request)

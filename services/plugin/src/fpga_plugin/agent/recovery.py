@@ -20,17 +20,23 @@ log = get_logger(__name__)
 def settle_interrupted(journal: Journal, reservations: Reservations) -> tuple[str, ...]:
     """End every operation without an end as interrupted; returns the ids.
 
-    A region that was being written to is quarantined before the end is recorded, so that dying
-    here too changes nothing.
+    A region that was being written to, or may have been, is quarantined before the end is recorded,
+    so that dying here too changes nothing.
     """
     settled = tuple(_settle(operation, journal, reservations) for operation in journal.unended())
-    for region_id in reservations.reserved().programming:
+    for region_id, operation_id in reservations.reserved().programming.items():
+        stored = journal.find(operation_id)
+        if stored is None or stored.damaged:
+            reason = f"interrupted: operation {operation_id} left no record of how far it came"
+            reservations.quarantine(region_id, reason)
         reservations.release(region_id)
     return settled
 
 
 def _settle(operation: StoredOperation, journal: Journal, reservations: Reservations) -> str:
     request, phase = operation.request, operation.last.phase
+    if operation.damaged:
+        return request.operation_id
     message = f"the node plugin ended while the operation was {phase}"
     if phase in WRITTEN_TO:
         reservations.quarantine(request.region_id, f"interrupted: {message}")

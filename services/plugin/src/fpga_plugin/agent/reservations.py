@@ -6,33 +6,45 @@ reads; whoever changes a reservation calls the store's ``touch`` afterwards.
 
 import json
 import threading
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from fpga_common.domain.card import Card, Region, RegionState
-from fpga_common.domain.errors import Permanent
 from fpga_common.observability.logging import get_logger
 from fpga_plugin.state.durable import private_folder, replace_durably
+from fpga_plugin.state.unreadable import NONSENSE, set_aside
+
+LOST: Final = "lost"
+"""The key of ``Reserved.lost`` under which a damaged file is recorded."""
 
 _FILE: Final = "reservations.json"
 
 log = get_logger(__name__)
 
 
-class UnreadableReservations(Permanent):
-    """The file of reservations is damaged: nothing may be handed out on a guess."""
-
-    code = "unreadable_reservations"
-
-
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """Region ids with what reserved each: an operation id, a reason, a reason."""
+    """Region ids with what reserved each: an operation id, a reason, a reason.
+
+    ``lost`` is not empty once the file was damaged: nothing may be handed out on a guess, so that
+    every region that takes AFUs counts as quarantined, for the reason there, until it is in
+    ``cleared``.
+    """
 
     programming: dict[str, str] = field(default_factory=dict)
     cordoned: dict[str, str] = field(default_factory=dict)
     quarantined: dict[str, str] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
+    cleared: dict[str, str] = field(default_factory=dict)
+
+    def why_quarantined(self, region: Region) -> str | None:
+        """The reason, None where it is not."""
+        if region.id in self.quarantined:
+            return self.quarantined[region.id]
+        if region.id in self.cleared or region.state is RegionState.STATIC:
+            return None
+        return self.lost.get(LOST)
 
 
 class Reservations:
@@ -45,7 +57,13 @@ class Reservations:
     def __init__(self, state_dir: Path) -> None:
         self._path = private_folder(state_dir) / _FILE
         self._lock = threading.Lock()
-        self._reserved = _load(self._path)
+        self._reserved = Reserved()
+        loaded = _load(self._path)
+        if loaded is not None:
+            self._reserved = loaded
+        else:
+            reason = f"the reservations of this node were lost: {_FILE} was damaged"
+            self._hold(Reserved(lost={LOST: reason}))
 
     def reserved(self) -> Reserved:
         """All of them now."""
@@ -81,7 +99,9 @@ class Reservations:
         """Undo ``quarantine``."""
         with self._lock:
             reserved = self._reserved
-            self._store(replace(reserved, quarantined=_without(reserved.quarantined, region_id)))
+            cleared = {**reserved.cleared, region_id: ""} if reserved.lost else {}
+            quarantined = _without(reserved.quarantined, region_id)
+            self._store(replace(reserved, quarantined=quarantined, cleared=cleared))
 
     def cordon(self, region_id: str, reason: str) -> None:
         """Hand a region out no more until ``uncordon``, for an administrator's reason."""
@@ -122,10 +142,9 @@ def overlaid(region: Region, reserved: Reserved) -> Region:
         )
     if region.state is RegionState.UNUSABLE:
         return region
-    if region.id in reserved.quarantined:
-        return replace(
-            region, state=RegionState.QUARANTINED, reason=reserved.quarantined[region.id]
-        )
+    quarantined = reserved.why_quarantined(region)
+    if quarantined is not None:
+        return replace(region, state=RegionState.QUARANTINED, reason=quarantined)
     if region.id in reserved.cordoned:
         reason = reserved.cordoned[region.id]
         return replace(
@@ -140,10 +159,22 @@ def _without(entries: dict[str, str], region_id: str) -> dict[str, str]:
     return {key: value for key, value in entries.items() if key != region_id}
 
 
-def _load(path: Path) -> Reserved:
+def _load(path: Path) -> Reserved | None:
+    """None where the file is damaged, and then set aside."""
     try:
-        return Reserved(**json.loads(path.read_text(encoding="utf-8")))
+        return _reserved_of(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return Reserved()
-    except (ValueError, TypeError) as error:
-        raise UnreadableReservations(f"{path}: {error}") from error
+    except (OSError, *NONSENSE) as error:
+        set_aside(path, str(error))
+        return None
+
+
+def _reserved_of(document: Any) -> Reserved:
+    """Raises NONSENSE where the document is not what ``_store`` writes."""
+    reserved = Reserved(**document)
+    for each in fields(reserved):
+        entries = getattr(reserved, each.name)
+        if not all(isinstance(text, str) for pair in entries.items() for text in pair):
+            raise TypeError(f"{each.name}: {entries!r}")
+    return reserved

@@ -1,5 +1,6 @@
 """Binds the agent's port: mutual TLS, or plain on loopback where there is no client authority."""
 
+import ssl
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +22,8 @@ CALLS: Final = 96
 """Calls at a time: a stream for each of 64 regions, and room for questions."""
 
 STOP_SECONDS: Final = 2.0
-_RETRY_SECONDS: Final = 1.0
+FIRST_RETRY_SECONDS: Final = 1.0
+LONGEST_RETRY_SECONDS: Final = 15.0
 _OPTIONS: Final = (
     ("grpc.so_reuseport", 0),
     ("grpc.max_receive_message_length", 1 << 20),
@@ -82,32 +84,39 @@ class AgentServer:
         self._servicer = servicer
         self._server: grpc.Server | None = None
         self._stopping = threading.Event()
+        self._problem = ""
         self._thread = threading.Thread(target=self._start_later, name="agent-start", daemon=True)
         self.endpoint: Endpoint | None = None
 
     def start(self) -> None:
         """Serve now, or in the background as soon as that is possible."""
-        try:
-            self._serve()
-        except Temporary as error:
-            log.warning("agent_waits", reason=error.message)
+        if not self._try_serve():
             self._thread.start()
 
     def stop(self) -> None:
         """Answer no more; streams of operations that have ended are gone by then."""
         self._stopping.set()
         if self._thread.is_alive():
-            self._thread.join(_RETRY_SECONDS + STOP_SECONDS)
+            self._thread.join(STOP_SECONDS)
         if self._server is not None:
             self._server.stop(STOP_SECONDS).wait(2 * STOP_SECONDS)
 
     def _start_later(self) -> None:
-        while not self._stopping.wait(_RETRY_SECONDS):
-            try:
-                self._serve()
-            except Temporary:
-                continue
-            return
+        pause = FIRST_RETRY_SECONDS
+        while not self._stopping.wait(pause):
+            if self._try_serve():
+                return
+            pause = min(2 * pause, LONGEST_RETRY_SECONDS)
+
+    def _try_serve(self) -> bool:
+        try:
+            self._serve()
+        except (Temporary, OSError) as error:
+            if str(error) != self._problem:
+                log.warning("agent_waits", reason=str(error))
+            self._problem = str(error)
+            return False
+        return True
 
     def _serve(self) -> None:
         identity = self._make_identity()
@@ -129,15 +138,21 @@ class AgentServer:
         if self._settings.client_ca_file is None:
             return None
         pair = (identity.key.read_bytes(), identity.certificate.read_bytes())
-        authority = _read_authority(self._settings.client_ca_file)
+        authority = read_authority(self._settings.client_ca_file)
         return grpc.ssl_server_credentials([pair], authority, require_client_auth=True)
 
 
-def _read_authority(path: Path) -> bytes:
+def read_authority(path: Path) -> bytes:
+    """The certificates that sign clients. Raises AgentNotServing where there is none.
+
+    gRPC would serve an empty file to nobody, for ever, instead of waiting for its content.
+    """
     try:
-        return path.read_bytes()
-    except OSError as error:
+        content = path.read_bytes()
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=content.decode())
+    except (OSError, ValueError) as error:
         raise AgentNotServing(f"agent.client_ca_file {path}: {error}") from error
+    return content
 
 
 def _bind(server: grpc.Server, bind: str, credentials: grpc.ServerCredentials | None) -> int:

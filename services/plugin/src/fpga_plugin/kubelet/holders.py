@@ -131,6 +131,7 @@ class Holders:
             self._news.clear()
             try:
                 self._try_ask()
+                self._tend_journal()
                 known = self._tell(known)
             except Exception:
                 # Whatever goes wrong here must not end the only thread that sees pods end.
@@ -150,6 +151,8 @@ class Holders:
         if self._reachable is False:
             log.info("pod_resources_available")
         self._reachable = True
+
+    def _tend_journal(self) -> None:
         with self._lock:
             self._journal.compact_if_long(self._holds.values())
         self._journal.sync()

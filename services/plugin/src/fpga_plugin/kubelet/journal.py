@@ -9,12 +9,14 @@ The poller syncs the file within seconds all the same.
 import json
 import os
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from fpga_common.observability.logging import get_logger
 from fpga_plugin.kubelet.holding import Hold, PodContainer
 from fpga_plugin.state.durable import private_folder, replace_durably
+from fpga_plugin.state.unreadable import NONSENSE, set_aside
 
 JOURNAL_NAME: Final = "holders.jsonl"
 COMPACT_LINES: Final = 2000
@@ -34,22 +36,28 @@ class HoldJournal:
         self._lines = 0
         self._damaged = False
         self._unsynced = False
+        self._problem = ""
 
     def load(self, now: float) -> dict[str, Hold]:
         """The holds that were written; each counts as not seen since ``now`` (monotonic).
 
-        Raises OSError when the file is there and cannot be read or written.
+        A damaged file is set aside; a last line that was cut short is what a killed process leaves.
         """
         holds: dict[str, Hold] = {}
-        for line in self._read():
-            _apply(line, holds, now)
-        self.compact(holds.values())
+        *lines, torn = self._read().split("\n")
+        bad = sum(not _apply(line, holds, now) for line in lines)
+        if bad:
+            set_aside(self._path, f"{bad} of {len(lines)} lines make no sense")
+        elif not _apply(torn, holds, now):
+            log.warning("holder_journal_cut_short", path=str(self._path))
+        self._damaged = True
+        self.compact_if_long(holds.values())
         return holds
 
     def write(self, changed: Iterable[Hold], released: Iterable[str]) -> None:
         """Append what changed. A full disk is logged; the holds are in memory all the same."""
         documents = [*map(_document, changed), *({"released": device} for device in released)]
-        if not documents or self._descriptor is None:
+        if not documents or self._descriptor is None:  # not opened yet: rewritten with the next
             return
         text = "".join(json.dumps(document) + "\n" for document in documents)
         self._append(text.encode(), len(documents))
@@ -59,12 +67,13 @@ class HoldJournal:
         if self._lines <= COMPACT_LINES and not self._damaged:
             return
         try:
-            self.compact(holds)
+            self._compact(holds)
+            self._problem = ""
         except OSError as error:
-            log.warning("holder_journal_not_rewritten", path=str(self._path), error=str(error))
+            self._complain("holder_journal_not_rewritten", error)
 
-    def compact(self, holds: Iterable[Hold]) -> None:
-        """Write the holds alone, in one step. Raises OSError."""
+    def _compact(self, holds: Iterable[Hold]) -> None:
+        """Write the holds alone, in one step."""
         lines = [json.dumps(_document(hold)) + "\n" for hold in holds]
         replace_durably(self._path, "".join(lines).encode(), mode=_MODE)
         self.close()
@@ -94,20 +103,31 @@ class HoldJournal:
             written = os.write(self._descriptor, lead + data)
         except OSError as error:
             self._damaged = True
-            log.warning("holder_journal_not_written", path=str(self._path), error=str(error))
+            self._complain("holder_journal_not_written", error)
             return
-        self._damaged = written < len(lead + data)
+        self._damaged = self._damaged or written < len(lead + data)
         self._lines += lines
         self._unsynced = True
 
-    def _read(self) -> list[str]:
+    def _complain(self, event_name: str, error: OSError) -> None:
+        """Log a problem once, until it changes or is over."""
+        problem = f"{event_name}: {error}"
+        if problem != self._problem:
+            log.warning(event_name, path=str(self._path), error=str(error))
+        self._problem = problem
+
+    def _read(self) -> str:
         try:
-            return self._path.read_text(encoding="utf-8", errors="replace").splitlines()
+            return self._path.read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
-            return []
+            return ""
+        except OSError as error:
+            set_aside(self._path, str(error))
+            return ""
 
 
-def _apply(line: str, holds: dict[str, Hold], now: float) -> None:
+def _apply(line: str, holds: dict[str, Hold], now: float) -> bool:
+    """Whether the line made sense."""
     try:
         document = json.loads(line)
         if "released" in document:
@@ -115,9 +135,9 @@ def _apply(line: str, holds: dict[str, Hold], now: float) -> None:
         else:
             hold = _hold(document, now)
             holds[hold.device] = hold
-    except (ValueError, KeyError, TypeError):
-        if line.strip():
-            log.warning("holder_journal_line_ignored", line=line[:200])
+    except NONSENSE:
+        return not line.strip()
+    return True
 
 
 def _document(hold: Hold) -> dict[str, Any]:
@@ -143,8 +163,15 @@ def _hold(document: dict[str, Any], now: float) -> Hold:
     return Hold(
         device=str(document["device"]),
         resource=resource,
-        since=float(document["since"]),
+        since=_epoch_seconds(document["since"]),
         allocated_at=now,
         unseen_since=now,
         holder=holder,
     )
+
+
+def _epoch_seconds(value: Any) -> float:
+    """Raises TypeError or ValueError where it is no time."""
+    seconds = float(value)
+    datetime.fromtimestamp(seconds, UTC)
+    return seconds

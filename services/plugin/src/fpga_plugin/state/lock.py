@@ -20,6 +20,12 @@ class StateInUse(Temporary):
     code = "state_in_use"
 
 
+class StateUnusable(Temporary):
+    """The state folder takes no new files: the disk is full, or its rights are wrong."""
+
+    code = "state_unusable"
+
+
 @contextmanager
 def locked_state(state_dir: Path, *, seconds: float = WAIT_SECONDS) -> Iterator[None]:
     """Hold the folder's lock; it ends with the process, however that ends.
