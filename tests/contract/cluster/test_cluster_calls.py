@@ -1,6 +1,7 @@
 """The six calls of the manager, through the official client, to a cluster over real HTTP."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,18 @@ def test_an_event_says_what_happened_to_whom(fake: FakeCluster, cluster: Cluster
     assert (first["type"], first["reason"]) == ("Warning", "InterfaceMismatch")
     assert first["metadata"]["name"] != second["metadata"]["name"]
     assert second["source"]["component"] == "fpga-platform"
+
+
+def test_an_event_with_a_key_is_created_once_and_says_when_it_happened(
+    fake: FakeCluster, cluster: Cluster
+) -> None:
+    at = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
+    notice = Notice("Node", "n" * 253, "FpgaHealthy", "well", uid="n", key="42", at=at)
+    cluster.notify(notice)
+    cluster.notify(notice)
+    (event,) = fake.events
+    assert event["metadata"]["name"] == "n" * 200 + ".42"
+    assert event["firstTimestamp"].startswith("2026-11-30T12:00:00")
 
 
 def test_a_missing_right_is_a_refusal_and_names_the_status(
