@@ -363,3 +363,37 @@ def test_a_failing_backend_loses_no_cards(tmp_path: Path) -> None:
         assert card.health.status is HealthStatus.HEALTHY
     finally:
         store.stop()
+
+
+class BreakingBackend(FailingBackend):
+    """Finds one card whose reading raises what no backend should."""
+
+    def probe(self, found: FoundCard) -> Reading:
+        if self.fails:
+            raise OverflowError("a defect")
+        return super().probe(found)
+
+    def discover(self) -> tuple[FoundCard, ...]:
+        return (FoundCard("0000:99:00.0", self.name, ()),)
+
+
+@pytest.mark.parametrize("fails_at_first", [True, False])
+def test_a_reading_that_breaks_makes_its_card_unhealthy_with_the_reason(
+    fails_at_first: bool,
+) -> None:
+    backend = BreakingBackend()
+    backend.fails = fails_at_first
+    store = InventoryStore([backend], interval_seconds=0.02)
+    store.start()
+    try:
+        backend.fails = True
+        store.rescan("0000:99:00.0")
+        (card,) = store.snapshot().cards
+        assert card.health.status is HealthStatus.UNHEALTHY
+        assert [reason.check for reason in card.health.reasons] == ["card_readable"]
+        assert "OverflowError: a defect" in card.health.reasons[0].message
+
+        backend.fails = False
+        wait_for(lambda: store.snapshot().cards[0].health.status is HealthStatus.HEALTHY)
+    finally:
+        store.stop()

@@ -17,6 +17,9 @@ from fpga_plugin.host.root import HostRoot
 SEARCH_DEPTH: Final = 10
 """Folders between FME and the deepest file wanted: an N3000's hwmon behind SPI has 8."""
 
+PORTS: Final = 64
+"""More than any card has; DFL's FME capability register has three bits for their number."""
+
 _VERSION_FILES: Final = {"bmcfw_version": "bmc", "bmc_version": "bmc_hardware"}
 
 
@@ -123,25 +126,26 @@ def _ports(
 
 
 def _port_index(host: HostRoot, folder: str, order: int, notes: list[str]) -> int:
-    try:
-        return int(host.text(f"{folder}/id"), 0)
-    except Unreadable as error:
-        notes.append(error.message)
-    except ValueError:
-        notes.append(f"{folder}/id: not a number")
-    return order
+    index = _small_number(host, f"{folder}/id", notes)
+    return order if index is None else index
 
 
 def _port_count(host: HostRoot, fme: str | None, notes: list[str]) -> int:
-    if fme is None:
-        return 0
+    return (_small_number(host, f"{fme}/ports_num", notes) or 0) if fme else 0
+
+
+def _small_number(host: HostRoot, path: str, notes: list[str]) -> int | None:
+    """A number of or for ports; None, and a note, where the file says anything else."""
     try:
-        return int(host.text(f"{fme}/ports_num"), 0)
+        text = host.text(path)
+        if text.isascii() and 0 <= int(text, 0) <= PORTS:
+            return int(text, 0)
+        notes.append(f"{path}: found {text[:20]!r}, expected 0 to {PORTS}")
     except Unreadable as error:
         notes.append(error.message)
     except ValueError:
-        notes.append(f"{fme}/ports_num: not a number")
-    return 0
+        notes.append(f"{path}: not a number")
+    return None
 
 
 def _pr_seen(host: HostRoot, layout: Layout, fme: str | None) -> bool:

@@ -11,7 +11,7 @@ from fpga_plugin.backends.models import Model
 from fpga_plugin.health.checks import CheckName
 from fpga_plugin.health.observation import Observation, Outcome
 from fpga_plugin.health.registers import Register, observe_registers
-from fpga_plugin.host.failures import Busy, Missing, Unreadable
+from fpga_plugin.host.failures import Busy, Garbled, Missing, Unreadable
 from fpga_plugin.host.root import HostRoot
 
 
@@ -136,12 +136,18 @@ def read_registers(host: HostRoot, paths: tuple[str, ...]) -> dict[str, Register
         name = path.rpartition("/errors/")[2]
         try:
             text = host.text(path)
-            if text:
-                found[name] = int(text, 16)
         except Missing:
             continue
         except Unreadable as error:
             found[name] = error
-        except ValueError:
             continue
+        if text:
+            found[name] = _register(path, text)
     return found
+
+
+def _register(path: str, text: str) -> Register:
+    try:
+        return int(text, 16)
+    except ValueError:
+        return Garbled(path, text)

@@ -19,7 +19,11 @@ from fpga_plugin.host.root import HostRoot
 
 PCI_DEVICES: Final = "/sys/bus/pci/devices"
 
-_LEADING_NUMBER: Final = re.compile(r"\d+(\.\d+)?")
+NUMA_NODES: Final = 1024
+"""Linux numbers fewer (MAX_NUMNODES); anything else is no node's number."""
+
+_LEADING_NUMBER: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+_HEX: Final = re.compile(r"(0x)?([0-9a-f]{1,8})")
 _ALL_ONES: Final = (0xFFFF, 0xFFFF)
 
 
@@ -150,8 +154,8 @@ def _text(host: HostRoot, path: str) -> str | None:
 
 
 def _hex(host: HostRoot, path: str) -> str | None:
-    text = _text(host, path)
-    return text.lower().removeprefix("0x") if text else None
+    match = _HEX.fullmatch((_text(host, path) or "").lower())
+    return match[2] if match else None
 
 
 def _number(host: HostRoot, path: str) -> float | None:
@@ -160,8 +164,8 @@ def _number(host: HostRoot, path: str) -> float | None:
 
 
 def _numa_node(host: HostRoot, folder: str) -> int | None:
-    text = _text(host, f"{folder}/numa_node") or ""
-    return int(text) if text.isdecimal() else None
+    number = _number(host, f"{folder}/numa_node")
+    return int(number) if number is not None and number < NUMA_NODES else None
 
 
 def _physical_function(host: HostRoot, folder: str) -> PciAddress | None:

@@ -4,6 +4,7 @@ Sources: Linux Documentation/hwmon/sysfs-interface.rst (m°C, µW); captures pub
 SDK for the traps: limits of 0, inputs that yield nothing, power in mW where µW belongs.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -118,9 +119,10 @@ def _label(host: HostRoot, channel: str) -> str:
 
 def _value(host: HostRoot, path: str) -> float | None:
     try:
-        return float(host.text(path))
+        value = float(host.text(path))
     except (Unreadable, ValueError):
         return None
+    return value if math.isfinite(value) else None
 
 
 def _degrees(value: float | None, per_degree: float) -> float | None:

@@ -36,6 +36,17 @@ class Broken(Unreadable, Permanent):
     code = "broken"
 
 
+class Garbled(Unreadable, Permanent):
+    """What was read makes no sense."""
+
+    code = "garbled"
+
+    def __init__(self, path: str, text: str) -> None:
+        super().__init__(path, errno.EINVAL)
+        self.message = f"{path}: {text[:40]!r} makes no sense"
+        self.args = (self.message,)
+
+
 _KINDS: Final[dict[int, type[Unreadable]]] = {
     errno.ENOENT: Missing,
     errno.ENOTDIR: Missing,

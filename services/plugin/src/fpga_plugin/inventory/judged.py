@@ -31,9 +31,8 @@ def after_reading(before: Judged, reading: Reading, now: float) -> Judged:
     return _judge(before, reading.card, observations, now)
 
 
-def after_hang(before: Judged, deadline_seconds: float, now: float) -> Judged:
-    """The card did not answer in time: what was known last stays, unhealthy."""
-    message = f"reading the card takes longer than {deadline_seconds:g} s"
+def after_failure(before: Judged, message: str, now: float) -> Judged:
+    """The card could not be read: what was known last stays, unhealthy."""
     return _failed(before, CheckName.CARD_READABLE, message, _known(before), now)
 
 

@@ -5,13 +5,13 @@ Only ``store`` uses it, holds its lock to call ``seen`` and ``gone``, and applie
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from fpga_common.domain.card import Card
 from fpga_common.observability.logging import get_logger
 from fpga_plugin.backends.protocol import Backend, CardGone, FoundCard, Reading
-from fpga_plugin.inventory.judged import Judged, after_hang, after_reading, after_vanishing
+from fpga_plugin.inventory.judged import Judged, after_failure, after_reading, after_vanishing
 from fpga_plugin.inventory.repeating import Repeating
 
 log = get_logger(__name__)
@@ -21,6 +21,21 @@ LISTED_WHEN_GONE_SECONDS: Final = 10.0
 
 CONFIRMATION: Final = 0.25
 """The part of the interval after which a suspected fault is looked at again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingBroke:
+    """A reading raised what a backend should have made an observation of."""
+
+    error: Exception
+
+    @property
+    def message(self) -> str:
+        """What the card's verdict says."""
+        return f"the card cannot be read: {type(self.error).__name__}: {self.error}"
+
+
+Result = Reading | CardGone | ReadingBroke
 
 
 class Watch:
@@ -43,6 +58,7 @@ class Watch:
         self._clock = clock
         self._changed = changed
         self._gone_at: float | None = None
+        self._problem = ""
         self.reading = self._new_reading()
 
     @property
@@ -82,7 +98,7 @@ class Watch:
             self._judged = after_vanishing(self._judged, self._clock())
             self.reading.stop()
 
-    def _new_reading(self) -> Repeating[Reading | CardGone]:
+    def _new_reading(self) -> Repeating[Result]:
         return Repeating(
             f"inventory-{self._judged.found.id}",
             self._read,
@@ -91,22 +107,35 @@ class Watch:
             deadline_seconds=self._deadline,
         )
 
-    def _read(self) -> Reading | CardGone:
+    def _read(self) -> Result:
         try:
             return self._backend.probe(self._judged.found)
         except CardGone as gone:
             return gone
+        except Exception as error:  # whatever breaks the reading of a card is a fault of that card
+            return ReadingBroke(error)
 
-    def _finished(self, result: Reading | CardGone) -> float:
+    def _finished(self, result: Result) -> float:
         self._changed(lambda: self._take(result))
         soon = self._judged.memory.suspicious
         return self._interval * (CONFIRMATION if soon else 1.0)
 
-    def _take(self, result: Reading | CardGone) -> None:
+    def _take(self, result: Result) -> None:
         if isinstance(result, CardGone):
             self.gone()
-        elif self._gone_at is None:
+        elif self._gone_at is not None:
+            return
+        elif isinstance(result, ReadingBroke):
+            self._broke(result)
+        else:
+            self._problem = ""
             self._judged = after_reading(self._judged, result, self._clock())
+
+    def _broke(self, result: ReadingBroke) -> None:
+        if result.message != self._problem:
+            log.error("card_reading_broke", card=self._judged.found.id, exc_info=result.error)
+        self._problem = result.message
+        self._judged = after_failure(self._judged, result.message, self._clock())
 
     def _overdue(self) -> None:
         log.warning("card_hangs", card=self._judged.found.id, deadline_seconds=self._deadline)
@@ -114,4 +143,5 @@ class Watch:
 
     def _hang(self) -> None:
         if self._gone_at is None:
-            self._judged = after_hang(self._judged, self._deadline, self._clock())
+            message = f"reading the card takes longer than {self._deadline:g} s"
+            self._judged = after_failure(self._judged, message, self._clock())
