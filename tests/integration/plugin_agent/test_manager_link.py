@@ -84,3 +84,20 @@ def test_a_server_that_never_answers_is_given_up(trust: Path, tmp_path: Path) ->
         link = ManagerLink(ManagerSettings(url=url, token_file=tmp_path / "token"))
         with pytest.raises(ManagerUnreachable), link.request("GET", "/", timeout=0.2):
             pass
+
+
+@pytest.mark.parametrize("token", ["secret-one\nsecret-two", "secret one", "secret\x7fone"])
+def test_a_token_file_that_holds_no_token_is_named_and_its_content_is_not(
+    tmp_path: Path, token: str
+) -> None:
+    (tmp_path / "token").write_text(token)
+    with pytest.raises(ManagerUnreachable, match=r"manager\.token_file") as refused:
+        _channel("http://127.0.0.1:9", tmp_path).put(HEARTBEAT)
+    assert "secret" not in str(refused.value)
+
+
+def test_a_manager_whose_name_nobody_can_resolve_is_unreachable(
+    trust: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(ManagerUnreachable):
+        _channel(f"http://{'a' * 70}.example", tmp_path).put(HEARTBEAT)

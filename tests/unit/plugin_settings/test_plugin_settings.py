@@ -118,6 +118,11 @@ REFUSED = {
     "bind without port": ("node: n\nagent: {bind: localhost}", "agent.bind"),
     "port too high": ("node: n\nmetrics: {bind: 'localhost:70000'}", "metrics.bind"),
     "bare IPv6": ("node: n\nagent: {address: '::1:80'}", "agent.address"),
+    "url with a wrong port": ("node: n\nmanager: {url: 'http://m:99999'}", "manager.url"),
+    "url with half an address": ("node: n\nmanager: {url: 'http://[::1'}", "manager.url"),
+    "a list as a key": ("? [node]\n: n", "config"),
+    "nested too deeply": ("[" * 5000, "config"),
+    "a NUL in a path": ('node: n\nstate_dir: "/a\\0b"', "state_dir"),
     "url without scheme": ("node: n\nmanager: {url: manager}", "manager.url"),
     "not YAML": ("node: [", "config"),
     "not a mapping": ("- a", "config"),
@@ -169,3 +174,11 @@ def test_a_broken_configuration_ends_with_code_2_and_one_line_that_names_the_key
     assert len(lines) == 1
     assert "health.intervall" in lines[0]
     assert "interval_seconds" in lines[0]
+
+
+@pytest.mark.parametrize("url", ["https://ada:hunter2@manager", "http://h/?token=hunter2"])
+def test_a_secret_in_the_managers_url_is_refused(url: str) -> None:
+    with pytest.raises(InvalidConfiguration) as refused:
+        load_settings(None, {"NODE_NAME": "n", "FPGA_PLUGIN_MANAGER__URL": url})
+    assert refused.value.key == "manager.url"
+    assert "hunter2" not in refused.value.message

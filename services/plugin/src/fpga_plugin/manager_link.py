@@ -74,7 +74,8 @@ class ManagerLink:
                 if response.status != http.client.OK:
                     raise ManagerRefused(response.status, _start_of(response))
                 yield response
-        except (OSError, http.client.HTTPException) as error:
+        # UnicodeError: a host name that the resolver cannot encode.
+        except (OSError, UnicodeError, http.client.HTTPException) as error:
             raise ManagerUnreachable(f"{self.settings.url}: {_words(error)}") from error
         finally:
             connection.close()
@@ -107,9 +108,13 @@ def _token(path: Path | None) -> str:
     if path is None:
         return ""
     try:
-        return path.read_text(encoding="ascii").strip()
+        token = path.read_text(encoding="ascii").strip()
     except (OSError, ValueError) as error:
         raise ManagerUnreachable(f"manager.token_file {path}: {error}") from error
+    if not token.isprintable() or " " in token:
+        # http.client would name it in its own refusal, and so would every log.
+        raise ManagerUnreachable(f"manager.token_file {path}: expected one line with one token")
+    return token
 
 
 def _start_of(response: http.client.HTTPResponse) -> str:

@@ -23,6 +23,7 @@ SOCKET_PATH_BYTES: Final = 107
 
 INTERVAL_SECONDS: Final = (0.1, 60.0)
 
+_URL: Final = "http(s)://host[:port][/path]"
 _RESOURCE_NAME: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 
 
@@ -100,6 +101,12 @@ def _check_interval(seconds: float) -> None:
 def _check_url(key: str, url: str) -> None:
     if not url:
         return
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidConfiguration(key, f"found {url!r}, expected http://… or https://…")
+    try:
+        parts = urlsplit(url)
+        sensible = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        raise InvalidConfiguration(key, f"found {url!r}, expected {_URL}") from None
+    if "@" in parts.netloc or parts.query or parts.fragment:  # where people put secrets
+        raise InvalidConfiguration(key, f"found more than {_URL}; secrets have files of their own")
+    if parts.scheme not in ("http", "https") or not sensible:
+        raise InvalidConfiguration(key, f"found {url!r}, expected {_URL}")

@@ -28,6 +28,8 @@ class _StrictLoader(yaml.SafeLoader):
         seen = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=deep)
+            if not isinstance(key, Hashable):
+                continue  # refused below
             if key in seen:
                 line = key_node.start_mark.line + 1
                 raise InvalidConfiguration(str(key), f"found twice (line {line}), expected once")
@@ -49,6 +51,8 @@ def read_file(path: Path) -> Values:
     except yaml.YAMLError as error:
         place = " ".join(str(error).split())
         raise InvalidConfiguration("config", f"{path} is not YAML: {place}") from error
+    except RecursionError as error:
+        raise InvalidConfiguration("config", f"{path} is nested too deeply") from error
 
 
 def parse_yaml(text: str) -> Any:
@@ -135,6 +139,8 @@ def _choice(choices: tuple[Any, ...], value: Any, key: str) -> Any:
 def _text(value: Any, key: str) -> str:
     if not isinstance(value, str):
         raise InvalidConfiguration(key, f"found {value!r}, expected text")
+    if any(character < " " for character in value):
+        raise InvalidConfiguration(key, f"found {value!r}, expected one line of text")
     return value
 
 
