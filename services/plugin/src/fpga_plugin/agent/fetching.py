@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable
 from http.client import HTTPResponse
+from io import RawIOBase
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -56,9 +57,7 @@ class BitstreamCache:
             file = path.open("rb")
             self._evict(path)
         except OSError as error:
-            raise operation_failed(
-                FailureCode.FETCH_FAILED, f"the node cannot store the bitstream: {error}"
-            ) from error
+            raise _not_stored(error) from error
         return file
 
     def drop(self, digest: str) -> None:
@@ -78,8 +77,8 @@ class BitstreamCache:
     def _receive(self, operation: Operation, wanted: WantedBitstream, part: Path) -> None:
         path = f"/internal/v1/bitstreams/{wanted.digest}"
         with (
-            self._manager.request("GET", path, timeout=READ_SECONDS) as response,
             part.open("xb") as file,
+            self._manager.request("GET", path, timeout=READ_SECONDS) as response,
         ):
             _require_size(response.length, wanted.size_bytes)
             digest = _copy(response, file, wanted.size_bytes, _watch(operation))
@@ -117,15 +116,30 @@ def _copy(
 ) -> str:
     digest = hashlib.sha256()
     count = 0
-    while chunk := response.read(min(_CHUNK_BYTES, size + 1 - count)):
+    # read1 returns what one read of the socket gives, so that a slow manager outlives no deadline.
+    while chunk := response.read1(min(_CHUNK_BYTES, size + 1 - count)):
         count += len(chunk)
         if count > size:
             break
         digest.update(chunk)
-        file.write(chunk)
+        store(file, chunk)
         received(count / size)
     _require_size(count, size)
     return f"sha256:{digest.hexdigest()}"
+
+
+def store(file: RawIOBase | BinaryIO, chunk: bytes) -> None:
+    """Write; a disk that does not take it is no fault of the manager's. Raises OperationFailed."""
+    try:
+        file.write(chunk)
+    except OSError as error:
+        raise _not_stored(error) from error
+
+
+def _not_stored(error: OSError) -> OperationFailed:
+    return operation_failed(
+        FailureCode.FETCH_FAILED, f"the node cannot store the bitstream: {error}"
+    )
 
 
 def _require_size(actual: int | None, expected: int) -> None:
