@@ -4,11 +4,13 @@ Gauges are read from a snapshot at each scrape; only operations are counted as t
 are ids of this node's own cards and words of closed sets.
 """
 
+import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from typing import Any, Final
 
 from prometheus_client import (
@@ -74,7 +76,7 @@ class MetricsServer:
     def __init__(self, bind: str, registry: CollectorRegistry) -> None:
         host, _, port = bind.rpartition(":")
         try:
-            self._server = _Server((host.strip("[]"), int(port)), _handler(registry))
+            self._server = _Server(host.strip("[]"), int(port), _handler(registry))
         except OSError as error:
             raise InvalidConfiguration("metrics.bind", f"{bind}: {error}") from error
         self.port: int = self._server.server_address[1]
@@ -97,6 +99,15 @@ class MetricsServer:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+
+    def __init__(self, host: str, port: int, handler: type[BaseHTTPRequestHandler]) -> None:
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        super().__init__((host, port), handler)
+
+    def server_bind(self) -> None:
+        """Bind without asking name servers for the host's name, as HTTPServer does."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
 
 
 class _NodeCollector(Collector):
