@@ -187,3 +187,15 @@ def test_a_follower_who_went_away_is_let_go(operations: Operations) -> None:
     operation = operations.program(request())
     assert isinstance(operation, Operation)
     assert next(operation.follow(lambda: False)).phase is Phase.ACCEPTED
+
+
+@pytest.mark.parametrize("region_id", ["", "garbage", "0000:3b:00.0", "0000:3b:00.0-rx"])
+def test_an_id_that_names_no_region_is_refused_also_while_another_operation_runs(
+    operations: Operations, region_id: str
+) -> None:
+    running = operations.program(request("load-1.1"))
+    with pytest.raises(OperationFailed) as refused:
+        operations.program(request("load-2.1", region_id=region_id))
+    assert refused.value.failure.code is FailureCode.REGION_UNKNOWN
+    assert operations.find("load-2.1") is None
+    assert not running.ended

@@ -39,13 +39,16 @@ class Cordoning:
     ) -> tuple[str, ...]:
         """Apply ``wish`` to a region or to every region of a card; return the regions' ids.
 
-        Raises UnknownDevice.
+        Raises UnknownDevice, and OSError when the disk does not take it; regions before the one
+        that it did not take are changed then.
         """
         region_ids = regions_of(self.inventory.snapshot(), device_id)
         change = self._change(wish, reason)
-        for region_id in region_ids:
-            change(region_id)
-        self.inventory.touch()
+        try:
+            for region_id in region_ids:
+                change(region_id)
+        finally:
+            self.inventory.touch()
         log.info(
             "reservation_changed",
             device=device_id,

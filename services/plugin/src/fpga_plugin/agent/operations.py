@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from fpga_common.domain.ids import InvalidId, card_of_region
 from fpga_common.domain.operation import Failure, FailureCode
 from fpga_common.observability.logging import get_logger
 from fpga_plugin.agent.events import (
@@ -59,11 +60,12 @@ class Operations:
         """Start an operation, attach to it, or return its stored end.
 
         Raises:
-            OperationFailed: card_busy, shutting_down, or internal where the journal cannot be
-                written; nothing was accepted or recorded.
+            OperationFailed: region_unknown, card_busy, shutting_down, or internal where the journal
+                cannot be written; nothing was accepted or recorded.
             InvalidRequest: the id belongs to an operation on something else.
         """
         require_operation_id(request.operation_id)
+        _require_region_id(request)
         with self._lock:
             known = self._find(request.operation_id)
             if known is not None:
@@ -177,6 +179,15 @@ def _carry_to_end(operation: Operation, carry_out: CarryOut) -> None:
     except Exception as error:
         log.exception("operation_broke", operation_id=operation.request.operation_id)
         operation.fail(Failure(FailureCode.INTERNAL, f"{type(error).__name__}: {error}"))
+
+
+def _require_region_id(request: OperationRequest) -> None:
+    try:
+        card_of_region(request.region_id)
+    except InvalidId as error:
+        raise operation_failed(
+            FailureCode.REGION_UNKNOWN, error.message, expected=error.expected, actual=error.actual
+        ) from error
 
 
 def _require_same(known: OperationRequest, request: OperationRequest) -> None:

@@ -10,6 +10,7 @@ import grpc
 from fpga_common.domain.documents import inventory_document
 from fpga_common.domain.errors import FpgaError
 from fpga_common.domain.operation import FailureCode, Phase
+from fpga_common.observability.logging import get_logger
 from fpga_common.wire.agent.v1 import agent_pb2 as pb
 from fpga_common.wire.agent.v1 import agent_pb2_grpc
 from fpga_plugin.agent.cordoning import Cordoning, UnknownDevice, Wish
@@ -21,6 +22,8 @@ from fpga_plugin.agent.operations import Operations
 from fpga_plugin.agent.ports import Inventory
 from fpga_plugin.agent.telemetry import Telemetry
 from fpga_plugin.failures import OperationFailed
+
+log = get_logger(__name__)
 
 _WISHES: Final[dict[int, Wish]] = {
     pb.RESERVATION_CORDON: Wish.CORDON,
@@ -128,6 +131,12 @@ class NodeAgent(agent_pb2_grpc.NodeAgentServicer):
             )
         except UnknownDevice as error:
             _abort(context, grpc.StatusCode.NOT_FOUND, error)
+        except OSError as error:
+            log.exception("reservation_not_stored", device=request.device_id)
+            context.abort(
+                grpc.StatusCode.RESOURCE_EXHAUSTED, f"the node cannot store it: {error.strerror}"
+            )
+            raise
         return pb.SetReservedResponse(region_ids=region_ids)
 
     def _find(self, operation_id: str, context: Any) -> Operation | StoredOperation:
