@@ -102,6 +102,8 @@ def _make_plugin(settings: PluginSettings) -> "Plugin":
 
 
 def _serve(settings: PluginSettings, ended: threading.Event) -> None:
+    if not (settings.host_root / "sys").is_dir():
+        log.warning("host_root_without_sys", host_root=str(settings.host_root))
     plugin = _make_plugin(settings)
     try:
         plugin.start()

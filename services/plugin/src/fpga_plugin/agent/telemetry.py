@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from fpga_common.domain.card import Card
+from fpga_common.observability.logging import get_logger
 from fpga_plugin.inventory.snapshot import Snapshot
 
 SAMPLE_SECONDS: Final = 10.0
@@ -17,6 +18,8 @@ SERIES_PER_NODE: Final = 1024
 """At 8 bytes a sample this is at most 12 MB; 64 cards with 16 sensors each."""
 
 _SEGMENT: Final = 120
+
+log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,10 @@ class Telemetry:
                     series.add(now, value)
 
     def _sample_on(self) -> None:
-        self.take()
-        while not self._stop.wait(SAMPLE_SECONDS):
-            self.take()
+        while True:
+            try:
+                self.take()
+            except Exception:  # a value that cannot be kept must not end the keeping of all others
+                log.exception("sample_not_taken")
+            if self._stop.wait(SAMPLE_SECONDS):
+                return

@@ -34,7 +34,10 @@ class PoolServer:
         """Raise SocketNotServed when the socket cannot be bound."""
         self.path = path
         self.plugin = plugin
-        remove_socket(path)
+        try:
+            remove_socket(path)
+        except OSError as error:
+            raise SocketNotServed(f"cannot replace {path}: {error.strerror}") from error
         self._workers = futures.ThreadPoolExecutor(
             WORKERS, thread_name_prefix=f"device-plugin-{path.stem}"
         )

@@ -128,7 +128,10 @@ class DevicePlugin(DevicePluginServicer):
         with self._lock:
             self._streams.add(stream)
             self._streamed = True
-        return bool(context.add_callback(lambda: self._close(stream)))
+        if context.add_callback(lambda: self._close(stream)):
+            return True
+        self._close(stream)  # it ended before it began, and would count as open for ever
+        return False
 
     def _close(self, stream: object) -> None:
         with self._lock:
