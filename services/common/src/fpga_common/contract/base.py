@@ -1,29 +1,50 @@
 """Base classes of the wire models."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Generic, TypeVar
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from fpga_common.domain.ids import normalise_uuid, require_digest, require_node_name
+
+
+def _require_utc(time: datetime) -> datetime:
+    try:
+        time.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("a time that UTC does not have") from error
+    return time
+
 
 Uuid = Annotated[str, AfterValidator(normalise_uuid)]
 Digest = Annotated[str, AfterValidator(require_digest)]
 NodeName = Annotated[str, AfterValidator(require_node_name)]
-Timestamp = AwareDatetime
+Timestamp = Annotated[AwareDatetime, AfterValidator(_require_utc)]
+#: Seconds since the epoch, to the end of the year 9999: what every reader can show.
+EpochSeconds = Annotated[float, Field(ge=0, le=253_402_300_799)]
 
-__all__ = ["Answer", "Digest", "NodeName", "Page", "Request", "Timestamp", "Uuid"]
+__all__ = [
+    "Answer",
+    "Digest",
+    "EpochSeconds",
+    "NodeName",
+    "Page",
+    "Request",
+    "Timestamp",
+    "Uuid",
+]
 
 
 class Request(BaseModel):
-    """A document that a client sends: unknown fields are errors."""
+    """A document that a client sends: unknown fields are errors. JSON has no infinity, no NaN."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class Answer(BaseModel):
     """A document that a server sends: unknown fields are ignored by the reader."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
 
 Item = TypeVar("Item")

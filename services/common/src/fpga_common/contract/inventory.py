@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from fpga_common.contract.base import Answer
+from fpga_common.contract.base import Answer, EpochSeconds
 from fpga_common.domain.card import RegionState
 from fpga_common.domain.health import HealthStatus, Severity
 
@@ -13,7 +13,7 @@ class ReasonDocument(Answer):
     check: str
     severity: Severity
     message: str
-    since: float
+    since: EpochSeconds
     observed: str | None = None
     expected: str | None = None
 
@@ -22,7 +22,7 @@ class VerdictDocument(Answer):
     """Health with reasons."""
 
     status: HealthStatus
-    since: float
+    since: EpochSeconds
     reasons: list[ReasonDocument] = Field(default_factory=list)
 
 

@@ -1,12 +1,15 @@
 """Loads of the REST API."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from fpga_common.contract.base import Answer, NodeName, Request, Timestamp
 from fpga_common.domain.load import AttemptOutcome, IfBusy, LoadState, Priority
 from fpga_common.domain.operation import FailureCode, Phase
+
+LabelKey = Annotated[str, StringConstraints(min_length=1, max_length=317)]
+LabelValue = Annotated[str, StringConstraints(max_length=1024)]
 
 
 class LoadTarget(Request):
@@ -30,7 +33,7 @@ class LoadCreate(Request):
     deadline_seconds: float = Field(default=3600.0, gt=0, le=7 * 86400)
     persist: bool = True
     force: bool = False
-    labels: dict[str, str] = Field(default_factory=dict, max_length=32)
+    labels: dict[LabelKey, LabelValue] = Field(default_factory=dict, max_length=32)
 
 
 class LoadBitstream(Answer):
