@@ -14,7 +14,14 @@ from pydantic import BaseModel, ValidationError
 
 from fpga_common.client.errors import ManagerProblem, ManagerUnavailable
 from fpga_common.client.events import ServerSentEvent, parse_events
-from fpga_common.contract.access import SessionCreated, Token, TokenCreate, TokenCreated, WhoAmI
+from fpga_common.contract.access import (
+    AuditEvent,
+    SessionCreated,
+    Token,
+    TokenCreate,
+    TokenCreated,
+    WhoAmI,
+)
 from fpga_common.contract.base import Page
 from fpga_common.contract.bitstreams import Bitstream
 from fpga_common.contract.loads import Load, LoadCreate, LoadDetail, LoadEventMessage
@@ -115,6 +122,10 @@ class ManagerClient:
         """End a token and its sessions."""
         self._request("DELETE", f"/api/v1/tokens/{_segment(name)}")
 
+    def events(self, **filters: str | int | bool | None) -> Iterator[AuditEvent]:
+        """The audit log, newest first; filters: actor, action, limit."""
+        return self._pages("/api/v1/events", Page[AuditEvent], dict(filters))
+
     # inventory
 
     def overview(self) -> Overview:
@@ -211,7 +222,7 @@ class ManagerClient:
             f"/api/v1/loads/{_segment(load_id)}/events", last_event_id=last_event_id
         ):
             if event.event == "load":
-                yield LoadEventMessage.model_validate_json(event.data)
+                yield _parsed(LoadEventMessage, event.data, self._url)
 
     def stream(
         self, path: str, *, last_event_id: int | None = None, keep_comments: bool = False
@@ -264,9 +275,11 @@ class ManagerClient:
         while True:
             answer = self._get(path, page, params | {"cursor": cursor})
             yield from answer.items
-            cursor = answer.next_cursor
-            if cursor is None:
+            if answer.next_cursor is None:
                 return
+            if answer.next_cursor == cursor:
+                raise ManagerUnavailable(f"{self._url} gives the same page again and again")
+            cursor = answer.next_cursor
 
     def _request(
         self,
@@ -295,18 +308,23 @@ class ManagerClient:
 
 
 def _verification(url: str, ca_file: Path | None) -> ssl.SSLContext | bool:
-    # Plain HTTP needs no trust store, and loading it is most of a short command's time.
-    if not url.startswith("https:"):
+    # Plain HTTP needs no trust store, and loading it is most of a short command's time; one that
+    # was named is loaded all the same, so that a wrong path is no surprise later.
+    if ca_file is None and not url.startswith("https:"):
         return False
     return ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
 
 
 def _validated(model: type[Model], response: httpx2.Response) -> Model:
+    return _parsed(model, response.content, str(response.url))
+
+
+def _parsed(model: type[Model], text: str | bytes, url: str) -> Model:
     try:
-        return model.model_validate_json(response.content)
+        return model.model_validate_json(text)
     except ValidationError as error:
         raise ManagerUnavailable(
-            f"{response.url} did not answer like a manager: {error.errors()[0]['msg']}"
+            f"{url} did not answer like a manager: {error.errors()[0]['msg']}"
         ) from error
 
 
