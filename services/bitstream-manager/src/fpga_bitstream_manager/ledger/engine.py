@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolExhausted
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -88,6 +89,8 @@ def _translated() -> Iterator[None]:
         yield
     except (OperationalError, InterfaceError) as error:
         raise LedgerUnavailable(f"ledger: {_cause(error)}") from error
+    except PoolExhausted as error:
+        raise LedgerUnavailable("ledger: every connection is in use") from error
 
 
 def _cause(error: DBAPIError) -> str:
