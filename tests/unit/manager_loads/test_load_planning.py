@@ -174,9 +174,15 @@ def test_a_cancelling_load_is_not_tried_again(code: FailureCode, end: LoadState)
 
 
 def test_a_lost_attempt_is_repeated_at_once_unless_it_was_to_stop() -> None:
-    step = after_loss(LoadState.PROGRAMMING, NOW)
+    step = after_loss(LoadState.PROGRAMMING, attempt=1, now=NOW)
     assert (step.state, step.outcome) == (LoadState.QUEUED, AttemptOutcome.LOST)
-    assert after_loss(LoadState.CANCELLING, NOW).state is LoadState.CANCELLED
+    assert step.not_before == NOW
+    assert after_loss(LoadState.CANCELLING, attempt=1, now=NOW).state is LoadState.CANCELLED
+
+
+def test_a_node_that_loses_every_attempt_is_asked_less_and_less_often() -> None:
+    pauses = [after_loss(LoadState.CLAIMED, attempt=n, now=NOW).not_before for n in (2, 3, 100)]
+    assert pauses == [NOW + timedelta(seconds=seconds) for seconds in (1, 2, 60)]
 
 
 def test_pauses_double_up_to_a_minute() -> None:

@@ -231,7 +231,7 @@ def settle_lost(session: Session, attempt: Attempt, now: datetime) -> Settled:
     """End an attempt that the node has never heard of."""
     row = in_flight_row(session, attempt)
     failure = Failure(FailureCode.INTERRUPTED, "the worker ended before the node was asked")
-    step = after_loss(LoadState(row.state), now)
+    step = after_loss(LoadState(row.state), attempt=row.attempt, now=now)
     return _finish(session, row, step, failure, now)
 
 

@@ -112,10 +112,15 @@ def before_claim(
     return NextStep(LoadState.WAITING, AttemptOutcome.ERROR, later)
 
 
-def after_loss(current: LoadState, now: datetime) -> NextStep:
-    """What follows when the node never heard of the attempt: another one, at once."""
-    following = LoadState.CANCELLED if current is LoadState.CANCELLING else LoadState.QUEUED
-    return NextStep(following, AttemptOutcome.LOST, now)
+def after_loss(current: LoadState, *, attempt: int, now: datetime) -> NextStep:
+    """What follows when the node never heard of the attempt: another one, the second at once.
+
+    Later ones wait: a node that loses every attempt must not be asked without pause.
+    """
+    if current is LoadState.CANCELLING:
+        return NextStep(LoadState.CANCELLED, AttemptOutcome.LOST)
+    pause = backoff_seconds(attempt - 1) if attempt > 1 else 0.0
+    return NextStep(LoadState.QUEUED, AttemptOutcome.LOST, now + timedelta(seconds=pause))
 
 
 def state_in_phase(current: LoadState, phase: Phase) -> LoadState:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from fpga_bitstream_manager.access.audit import record
 from fpga_bitstream_manager.clock import Clock, utc_now
-from fpga_bitstream_manager.ledger import Ledger, after_commit
+from fpga_bitstream_manager.ledger import Ledger, LedgerUnavailable, after_commit
 from fpga_bitstream_manager.ledger.loads import LoadAttemptRow, LoadEventRow, LoadRow
 from fpga_bitstream_manager.loads.documents import (
     detail_document,
@@ -23,6 +23,9 @@ from fpga_bitstream_manager.loads.signals import Dispatcher, Notices
 from fpga_bitstream_manager.loads.upkeep import mark_dispatched, wake_waiting
 from fpga_common.contract.loads import Load, LoadCreate, LoadDetail, LoadEventMessage
 from fpga_common.domain.load import LoadState
+from fpga_common.observability.logging import get_logger
+
+log = get_logger(__name__)
 
 
 class LoadService:
@@ -51,13 +54,20 @@ class LoadService:
         with self._ledger.transaction() as session:
             return self.create_in(session, asked, actor)
 
+    def retry_in(self, session: Session, load_id: str, actor: str) -> Load:
+        """Ask for the same as an ended load, in the caller's transaction.
+
+        Raises what ``requests.request_retry`` raises.
+        """
+        row = request_retry(session, load_id, actor, self._clock())
+        self._audit(session, "load.retry", row)
+        after_commit(session, lambda: self.dispatch([row.id]))
+        return load_document(row)
+
     def retry(self, load_id: str, actor: str) -> Load:
         """Ask for the same as an ended load. Raises what ``requests.request_retry`` raises."""
         with self._ledger.transaction() as session:
-            row = request_retry(session, load_id, actor, self._clock())
-            self._audit(session, "load.retry", row)
-        self.dispatch([row.id])
-        return load_document(row)
+            return self.retry_in(session, load_id, actor)
 
     def cancel(self, load_id: str, actor: str) -> Load:
         """End a load, or begin to stop it. Raises UnknownLoad, LoadEnded."""
@@ -95,8 +105,15 @@ class LoadService:
         self._notices.changed(load_ids)
         unsent = [load_id for load_id in load_ids if not self._dispatcher.run(load_id)]
         if unsent:
+            self._mark_unsent(unsent)
+
+    def _mark_unsent(self, load_ids: Sequence[str]) -> None:
+        """Let the reconciler send them at once. What was committed must not look like a failure."""
+        try:
             with self._ledger.transaction() as session:
-                mark_dispatched(session, unsent, None)
+                mark_dispatched(session, load_ids, None)
+        except LedgerUnavailable as error:  # it sends them all the same, 10 seconds later
+            log.warning("unsent_not_marked", loads=list(load_ids), reason=error.message)
 
     def get(self, load_id: str) -> Load:
         """A load. Raises UnknownLoad."""

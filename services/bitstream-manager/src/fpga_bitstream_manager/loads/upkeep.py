@@ -3,13 +3,15 @@
 Each function is one short write transaction's part and returns what it changed.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import exists, func, or_, select, update
+from sqlalchemy import Select, exists, func, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
+from fpga_bitstream_manager.ledger import NodeRow
 from fpga_bitstream_manager.ledger.loads import LoadAttemptRow, LoadRow
 from fpga_bitstream_manager.loads.attempts import assignment_of, error_values
 from fpga_bitstream_manager.loads.history import Note, change
@@ -83,12 +85,17 @@ def wake_waiting(session: Session, now: datetime, *, node: str | None = None) ->
     )
     rows = session.scalars(
         select(LoadRow)
-        .where(LoadRow.state == LoadState.WAITING, due)
+        .where(LoadRow.state == LoadState.WAITING, LoadRow.node.in_(_heard_of()), due)
         .order_by(LoadRow.rank, LoadRow.id)
         .limit(_BATCH)
         .with_for_update()
     )
     return [row.id for row in rows.all() if _wake(session, row, now)]
+
+
+def _heard_of() -> Select[str]:
+    """Nodes whose loads may wake: those of a node that is away must not crowd out the others."""
+    return select(NodeRow.name).where(NodeRow.stale.is_(False))
 
 
 def _wake(session: Session, row: LoadRow, now: datetime) -> bool:
@@ -125,7 +132,7 @@ def undelivered(session: Session, now: datetime) -> list[str]:
     return list(session.scalars(query.limit(_BATCH)))
 
 
-def mark_dispatched(session: Session, load_ids: list[str], when: datetime | None) -> None:
+def mark_dispatched(session: Session, load_ids: Sequence[str], when: datetime | None) -> None:
     """Note that messages were sent (or, with None, that they could not be)."""
     session.execute(update(LoadRow).where(LoadRow.id.in_(load_ids)).values(dispatched_at=when))
 

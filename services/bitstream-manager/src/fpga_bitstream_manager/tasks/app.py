@@ -20,6 +20,17 @@ CANCEL_LOAD: Final = "fpga.cancel_load"
 VISIBILITY_SECONDS: Final = 8 * 86400
 
 
+def sending_app(settings: ManagerSettings) -> Celery:
+    """An application that only sends, and gives up on a Redis that takes no message in time.
+
+    A worker's own connection has no such limit: it waits for messages that may never come. Raises
+    InvalidConfiguration.
+    """
+    app = make_app(settings)
+    app.conf.broker_transport_options["socket_timeout"] = settings.redis.timeout_seconds
+    return app
+
+
 def make_app(settings: ManagerSettings) -> Celery:
     """An application that connects when it is first used. Raises InvalidConfiguration."""
     app = Celery("fpga-bitstream-manager", set_as_current=False)

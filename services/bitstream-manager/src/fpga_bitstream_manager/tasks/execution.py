@@ -29,7 +29,7 @@ from fpga_bitstream_manager.loads.history import Superseded
 from fpga_bitstream_manager.loads.lookup import load_row
 from fpga_bitstream_manager.loads.planning import holds_wanted_afu
 from fpga_bitstream_manager.loads.refusals import UnknownLoad
-from fpga_bitstream_manager.loads.signals import Dispatcher, Notices
+from fpga_bitstream_manager.loads.signals import Notices
 from fpga_bitstream_manager.loads.values import (
     Attempt,
     Failed,
@@ -57,7 +57,6 @@ class Means:
 
     ledger: Ledger
     connector: AgentConnector
-    dispatcher: Dispatcher
     notices: Notices
     leases: Leases
     worker: str

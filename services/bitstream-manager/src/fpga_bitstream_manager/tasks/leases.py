@@ -29,11 +29,14 @@ class Held:
     """A running attempt of this worker."""
 
     attempt: Attempt
+    stopping: threading.Event
     stop_listening: list[Callable[[], object]] = field(default_factory=list)
 
     def listen(self, stop: Callable[[], object]) -> None:
-        """Note how to stop listening to the node when the worker has to end."""
+        """Note how to stop listening to the node when the worker has to end; at once if it has."""
         self.stop_listening.append(stop)
+        if self.stopping.is_set():
+            stop()
 
 
 class Leases:
@@ -65,7 +68,7 @@ class Leases:
     @contextmanager
     def hold(self, attempt: Attempt) -> Iterator[Held]:
         """Renew an attempt's lease meanwhile; end it with the block, settled or not."""
-        held = Held(attempt)
+        held = Held(attempt, self.stopping)
         with self._lock:
             self._held[attempt] = held
         try:

@@ -6,7 +6,7 @@ from fpga_bitstream_manager.clock import Clock, utc_now
 from fpga_bitstream_manager.ledger import Ledger
 from fpga_bitstream_manager.loads.service import LoadService
 from fpga_bitstream_manager.settings import ManagerSettings
-from fpga_bitstream_manager.tasks.app import make_app
+from fpga_bitstream_manager.tasks.app import sending_app
 from fpga_bitstream_manager.tasks.dispatching import CeleryDispatcher
 from fpga_bitstream_manager.tasks.notices import RedisNotices
 
@@ -18,4 +18,4 @@ def open_loads(
 
     Raises InvalidConfiguration.
     """
-    return LoadService(ledger, CeleryDispatcher(make_app(settings)), RedisNotices(redis), clock)
+    return LoadService(ledger, CeleryDispatcher(sending_app(settings)), RedisNotices(redis), clock)

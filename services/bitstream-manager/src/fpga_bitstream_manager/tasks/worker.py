@@ -25,7 +25,6 @@ from fpga_bitstream_manager.memory import open_redis
 from fpga_bitstream_manager.settings import ManagerSettings
 from fpga_bitstream_manager.tasks.app import CANCEL_LOAD, RUN_LOAD, make_app
 from fpga_bitstream_manager.tasks.cancelling import Canceller
-from fpga_bitstream_manager.tasks.dispatching import CeleryDispatcher
 from fpga_bitstream_manager.tasks.execution import Executor, Means
 from fpga_bitstream_manager.tasks.leases import Leases
 from fpga_bitstream_manager.tasks.notices import RedisNotices
@@ -49,7 +48,6 @@ def run_worker(settings: ManagerSettings) -> int:
     means = Means(
         ledger=ledger,
         connector=connector,
-        dispatcher=CeleryDispatcher(app),
         notices=notices,
         leases=leases,
         worker=worker_name(),
