@@ -25,7 +25,7 @@ from support.loads_bench import NODE
 def turned(ledger: Ledger, at: datetime) -> tuple[tuple[str, ...], tuple[str, ...]]:
     heartbeats = Heartbeats(Redis(port=free_port()), ledger)
     with ledger.transaction() as session:
-        found = mark_stale(session, heartbeats, at)
+        found = mark_stale(session, heartbeats.last_seen(), at)
     return found.gone, found.returned
 
 

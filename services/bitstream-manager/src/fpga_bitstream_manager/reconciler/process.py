@@ -20,7 +20,7 @@ from fpga_bitstream_manager.reconciler.cluster_round import ClusterRound, Cluste
 from fpga_bitstream_manager.reconciler.lease import ReconcilerLease
 from fpga_bitstream_manager.reconciler.reconciling import Reconciliation
 from fpga_bitstream_manager.settings import ManagerSettings
-from fpga_bitstream_manager.tasks.app import make_app
+from fpga_bitstream_manager.tasks.app import sending_app
 from fpga_bitstream_manager.tasks.dispatching import CeleryDispatcher
 from fpga_bitstream_manager.tasks.notices import RedisNotices
 from fpga_common.observability.logging import get_logger
@@ -40,7 +40,7 @@ def run_reconciler(settings: ManagerSettings) -> int:
     reconciliation = Reconciliation(
         ledger=ledger,
         connector=AgentConnector(settings.agent),
-        dispatcher=CeleryDispatcher(make_app(settings)),
+        dispatcher=CeleryDispatcher(sending_app(settings)),
         notices=RedisNotices(redis),
         heartbeats=Heartbeats(redis, ledger),
         tell_cluster=teller.ask if teller else None,

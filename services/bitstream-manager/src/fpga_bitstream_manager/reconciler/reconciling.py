@@ -17,6 +17,7 @@ from fpga_bitstream_manager.loads.upkeep import (
     wake_waiting,
 )
 from fpga_bitstream_manager.nodes.heartbeats import Heartbeats
+from fpga_bitstream_manager.reconciler.questions import ask_all
 from fpga_bitstream_manager.reconciler.settling import Settler
 from fpga_bitstream_manager.reconciler.staleness import mark_stale
 from fpga_bitstream_manager.tasks.cancelling import Canceller
@@ -60,9 +61,10 @@ class Reconciliation:
 
     def mark_stale_nodes(self) -> None:
         """Nodes unheard of for 90 s; loads that waited for one that is back are woken."""
+        heard = self.heartbeats.last_seen()  # before the transaction: Redis may take its time
         with self.ledger.transaction() as session:
             now = self.clock()
-            turned = mark_stale(session, self.heartbeats, now)
+            turned = mark_stale(session, heard, now)
             woken = [
                 load_id
                 for node in turned.returned
@@ -90,8 +92,7 @@ class Reconciliation:
         with self.ledger.reading() as session:
             found = unasked_cancellations(session)
         canceller = Canceller(self.ledger, self.connector, self.clock)
-        for one in found:
-            canceller.ask(one)
+        ask_all(canceller.ask, found)
 
     def settle_orphans(self) -> None:
         """Attempts whose worker is silent."""

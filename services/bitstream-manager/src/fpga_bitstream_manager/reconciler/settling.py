@@ -1,8 +1,6 @@
 """Finds out from the nodes what became of attempts whose worker is silent."""
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final
 
 from sqlalchemy.orm import Session
 
@@ -25,11 +23,10 @@ from fpga_bitstream_manager.loads.history import Superseded
 from fpga_bitstream_manager.loads.signals import Notices
 from fpga_bitstream_manager.loads.upkeep import Orphan
 from fpga_bitstream_manager.loads.values import Attempt, Failed, Progress
+from fpga_bitstream_manager.reconciler.questions import ask_all
 from fpga_common.observability.logging import get_logger
 
 log = get_logger(__name__)
-
-_QUESTIONS_AT_A_TIME: Final = 8
 
 
 class Settler:
@@ -49,12 +46,7 @@ class Settler:
 
     def settle(self, orphans: Iterable[Orphan]) -> None:
         """Settle what has ended, and follow what goes on."""
-        waiting = list(orphans)
-        if not waiting:
-            return
-        with ThreadPoolExecutor(_QUESTIONS_AT_A_TIME, thread_name_prefix="settle") as pool:
-            for _ in pool.map(self._settle_one, waiting):
-                pass
+        ask_all(self._settle_one, orphans)
 
     def _settle_one(self, orphan: Orphan) -> None:
         attempt = orphan.assignment.attempt

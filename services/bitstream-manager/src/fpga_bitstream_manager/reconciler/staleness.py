@@ -1,5 +1,6 @@
 """Marks nodes that are not heard of, so that nothing stale is shown as fresh."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -7,8 +8,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from fpga_bitstream_manager.ledger import NodeRow
-from fpga_bitstream_manager.nodes.freshness import Freshness
-from fpga_bitstream_manager.nodes.heartbeats import Heartbeats
+from fpga_bitstream_manager.nodes.freshness import judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,11 @@ class Turned:
     returned: tuple[str, ...]
 
 
-def mark_stale(session: Session, heartbeats: Heartbeats, now: datetime) -> Turned:
-    """Write which nodes are stale and which are not."""
-    rows = session.execute(select(NodeRow.name, NodeRow.stale))
+def mark_stale(session: Session, heard: Mapping[str, datetime], now: datetime) -> Turned:
+    """Write which nodes are stale and which are not; ``heard`` is what Redis knows."""
+    rows = session.execute(select(NodeRow.name, NodeRow.last_seen_at, NodeRow.stale)).all()
     written = {row.name: row.stale for row in rows}
-    found = Freshness.of_all(session, heartbeats, now).stale
+    found = judge({row.name: row.last_seen_at for row in rows}, heard, now).stale
     turned = Turned(
         gone=tuple(name for name, stale in written.items() if name in found and not stale),
         returned=tuple(name for name, stale in written.items() if stale and name not in found),
