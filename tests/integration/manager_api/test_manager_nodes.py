@@ -71,6 +71,19 @@ def test_a_reported_card_is_a_device_with_everything_the_node_said(
     assert shown.pools[0].registered
 
 
+def test_a_heartbeat_brings_the_newest_sensors(node: ReportingNode, client: ManagerClient) -> None:
+    message = report(node.name, card(), digest="abc")
+    node.report(message)
+    hotter = {"0000:3b:00.0": {"temperature_celsius": 77.0}}
+    beat = NodeHeartbeat(
+        node=node.name, digest="abc", reported_at=message.reported_at, sensors=hotter
+    )
+
+    assert not node.report(beat).full_report_wanted
+
+    assert client.device(node.name, REGION).sensors == {"temperature_celsius": 77.0}
+
+
 def test_a_heartbeat_with_an_unknown_digest_is_asked_for_the_full_report(
     node: ReportingNode,
 ) -> None:

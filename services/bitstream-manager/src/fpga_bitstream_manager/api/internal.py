@@ -54,13 +54,13 @@ def get_bytes(digest: str) -> Response:
 
 
 def parse_report(body: bytes) -> NodeReport | NodeHeartbeat:
-    """A heartbeat has its three fields and nothing else. Raises InvalidReport."""
+    """A heartbeat is what has a heartbeat's fields and no other. Raises InvalidReport."""
     try:
         report = NodeReport.model_validate_json(body)
+        if report.model_fields_set <= HEARTBEAT_FIELDS:
+            return NodeHeartbeat.model_validate_json(body)
     except ValidationError as error:
         raise InvalidReport("the report is wrong", findings=_findings(error)) from error
-    if report.model_fields_set <= HEARTBEAT_FIELDS:
-        return NodeHeartbeat(node=report.node, digest=report.digest, reported_at=report.reported_at)
     return report
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from fpga_bitstream_manager.clock import Clock
 from fpga_bitstream_manager.ledger import DeviceRow, HolderRow, Ledger, NodeRow
-from fpga_bitstream_manager.nodes.heartbeats import Heartbeats
+from fpga_bitstream_manager.nodes.heartbeats import Heartbeats, Sensors
 from fpga_bitstream_manager.nodes.values import (
     DeviceValues,
     devices_of,
@@ -44,7 +44,7 @@ class Ingestion:
             known = row is not None and row.report_digest == beat.digest
             came_back = row is not None and row.stale
             cordoned = _cordoned(session, beat.node)
-        self.heartbeats.record(beat.node, self.clock())
+        self.heartbeats.record(beat.node, self.clock(), _sensors(beat))
         if came_back:
             self.heartbeats.save()
             self.node_changed(beat.node)
@@ -61,6 +61,11 @@ class Ingestion:
             log.info("node_changed", node=report.node)
             self.node_changed(report.node)
         return ReportAnswer(cordoned=cordoned)
+
+
+def _sensors(beat: NodeHeartbeat) -> Sensors | None:
+    """What the heartbeat says of sensors; None from a plugin that does not send them with it."""
+    return beat.sensors if "sensors" in beat.model_fields_set else None
 
 
 def _write(session: Session, report: NodeReport, now: datetime) -> bool:
