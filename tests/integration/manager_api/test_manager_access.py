@@ -147,3 +147,26 @@ def test_a_body_that_is_no_json_is_400(http: httpx2.Client) -> None:
     answer = http.post("/api/v1/tokens", content=b"{", headers={"Content-Type": "application/json"})
 
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_request")
+
+
+def test_the_audit_log_lists_changes_and_refusals_newest_first(
+    client: ManagerClient, manager: RunningManager
+) -> None:
+    own = name()
+    secret = client.create_token(TokenCreate(name=own, role=Role.VIEWER)).secret
+    with manager.client(secret) as viewer, pytest.raises(ManagerProblem) as refused:
+        list(viewer.events())
+    client.delete_token(own)
+
+    found = [event for event in client.events(limit=2) if own in (event.target, event.actor)]
+
+    assert refused.value.status == 403
+    assert [(event.action, event.outcome) for event in found] == [
+        ("token.delete", "done"),
+        ("get audit.get_events", "role_too_low"),
+        ("token.create", "done"),
+    ]
+    assert [event.id for event in found] == sorted((event.id for event in found), reverse=True)
+    assert [event.action for event in client.events(actor=own)] == ["get audit.get_events"]
+    created = [event.target for event in client.events(action="token.create", actor="admin")]
+    assert created[0] == own

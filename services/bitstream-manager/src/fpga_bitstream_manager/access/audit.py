@@ -8,10 +8,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fpga_bitstream_manager.clock import Clock
 from fpga_bitstream_manager.ledger import AuditRow
+from fpga_common.contract.access import AuditEvent
 
 DONE: Final = "done"
 LONGEST_TARGET: Final = 512
@@ -63,3 +65,31 @@ def record(
         )
     )
     scope.recorded = True
+
+
+def list_events(
+    session: Session, *, actor: str | None, action: str | None, before: int | None, limit: int
+) -> list[AuditEvent]:
+    """Rows, newest first, older than number ``before``."""
+    query = select(AuditRow).order_by(AuditRow.id.desc()).limit(limit)
+    if actor is not None:
+        query = query.where(AuditRow.actor == actor)
+    if action is not None:
+        query = query.where(AuditRow.action == action)
+    if before is not None:
+        query = query.where(AuditRow.id < before)
+    return [event_document(row) for row in session.scalars(query)]
+
+
+def event_document(row: AuditRow) -> AuditEvent:
+    """A row as the API shows it."""
+    return AuditEvent(
+        id=row.id,
+        at=row.at,
+        actor=row.actor,
+        action=row.action,
+        target=row.target,
+        outcome=row.outcome,
+        request_id=row.request_id,
+        detail=row.detail,
+    )

@@ -13,7 +13,8 @@ from fpga_bitstream_manager.failures import Conflict, NotAllowed, NotFound
 from fpga_bitstream_manager.ledger import Ledger, SessionRow, TokenRow
 from fpga_common.contract.access import Role, SessionCreated, Token, TokenCreate, TokenCreated
 
-RESERVED_NAMES = frozenset({"admin"})
+#: Actors of the audit log that are no token.
+RESERVED_NAMES = frozenset({"admin", "anonymous", "fpga-platform", "system"})
 
 
 class TokenNameTaken(Conflict):
@@ -46,7 +47,7 @@ def create_token(ledger: Ledger, clock: Clock, request: TokenCreate, by: Princip
     with ledger.transaction() as session:
         taken = session.get(TokenRow, request.name) is not None
         if taken or request.name in RESERVED_NAMES:
-            raise TokenNameTaken(f"a token named {request.name!r} exists")
+            raise TokenNameTaken(f"the name {request.name!r} is in use")
         row = TokenRow(
             name=request.name,
             secret_hash=hash_of(secret),

@@ -1,6 +1,9 @@
 """``/whoami``, ``/sessions``, ``/tokens``."""
 
+from typing import Final
+
 from apiflask import APIBlueprint
+from pydantic import TypeAdapter
 
 from fpga_bitstream_manager.access import tokens
 from fpga_bitstream_manager.api.context import principal, services
@@ -17,6 +20,8 @@ from fpga_common.contract.access import (
 from fpga_common.contract.base import Page
 
 blueprint = APIBlueprint("access", __name__, tag="Access", url_prefix="/api/v1")
+
+TOKEN_KEY: Final = TypeAdapter(tuple[str])
 
 
 @blueprint.get("/whoami")
@@ -54,7 +59,7 @@ def end_session() -> str:
 @blueprint.output(Page[Token])
 def list_tokens(query_data: PageQuery) -> Page[Token]:
     """Every token, without its secret."""
-    after = query_data.after()
+    after = query_data.after(TOKEN_KEY)
     with services().ledger.reading() as session:
         found = tokens.list_tokens(
             session, after=after[0] if after else None, limit=query_data.limit + 1

@@ -6,10 +6,12 @@ from typing import Final
 
 from apiflask import APIFlask, HTTPError
 from flask import Response, g
+from gunicorn.http.errors import ParseException
 from werkzeug.datastructures import Headers
 
 from fpga_bitstream_manager import __version__
 from fpga_bitstream_manager.api import guard, openapi
+from fpga_bitstream_manager.api.bodies import BrokenBody, read_strictly
 from fpga_bitstream_manager.api.context import EXTENSION
 from fpga_bitstream_manager.api.problems import problem_of_failure, problem_of_http, render
 from fpga_bitstream_manager.api.requests import RequestMetrics, surround
@@ -23,7 +25,16 @@ log = get_logger(__name__)
 PACKAGE: Final = "fpga_bitstream_manager.api"
 
 #: Modules with a ``blueprint``; a new subject is one line here.
-SUBJECTS: Final = ("health", "access", "system", "nodes", "bitstreams", "loads", "internal")
+SUBJECTS: Final = (
+    "health",
+    "access",
+    "audit",
+    "system",
+    "nodes",
+    "bitstreams",
+    "loads",
+    "internal",
+)
 
 
 def create_app(services: Services) -> APIFlask:
@@ -38,10 +49,10 @@ def create_app(services: Services) -> APIFlask:
     )
     app.extensions[EXTENSION] = services
     app.config.update(MAX_CONTENT_LENGTH=services.settings.api.max_json_bytes)
-    app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.strict_slashes = True
     openapi.configure(app)
     surround(app, RequestMetrics(services.registry))
+    read_strictly(app)
     services.registry.register(ClusterCollector(services))
     _answer_failures(app)
     _register_subjects(app)
@@ -63,6 +74,10 @@ def _answer_failures(app: APIFlask) -> None:
             log.warning("request_failed", code=error.code, reason=error.message)
         g.problem_code = problem.code
         return render(problem)
+
+    @app.errorhandler(ParseException)
+    def misframed(error: ParseException) -> Response:
+        return failed(BrokenBody(f"the body cannot be read: {error}"))
 
     def refused(error: HTTPError) -> Response:
         problem = problem_of_http(error)

@@ -1,13 +1,11 @@
 """``/bitstreams``: list, upload, look up, delete."""
 
 import base64
-import binascii
-from datetime import datetime
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Final, cast
 
 from apiflask import APIBlueprint
 from flask import request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from werkzeug.exceptions import UnsupportedMediaType
 
 from fpga_bitstream_manager.api.context import principal, services
@@ -19,12 +17,14 @@ from fpga_bitstream_manager.bitstreams.store import BitstreamTooLarge
 from fpga_bitstream_manager.bitstreams.upload import CONTENT_DIGEST, Uploader
 from fpga_bitstream_manager.failures import BadRequest
 from fpga_common.contract.access import Role
-from fpga_common.contract.base import Page, Uuid
+from fpga_common.contract.base import Page, Timestamp, Uuid
 from fpga_common.contract.bitstreams import Bitstream
 
 blueprint = APIBlueprint("bitstreams", __name__, tag="Bitstreams", url_prefix="/api/v1")
 
 OCTETS = "application/octet-stream"
+
+BITSTREAM_KEY: Final = TypeAdapter(tuple[Timestamp, str])
 
 UPLOAD_RESPONSES: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
     200: {
@@ -77,12 +77,11 @@ class UploadQuery(BaseModel):
 @blueprint.output(Page[Bitstream])
 def list_bitstreams(query_data: BitstreamsQuery) -> Page[Bitstream]:
     """Stored bitstreams, newest first."""
-    after = query_data.after()
     with services().ledger.reading() as session:
         found = catalogue.list_bitstreams(
             session,
             query_data.filter(),
-            after=(datetime.fromisoformat(after[0]), after[1]) if after else None,
+            after=query_data.after(BITSTREAM_KEY),
             limit=query_data.limit + 1,
         )
     return query_data.page(found, lambda item: [item.uploaded_at.isoformat(), item.digest])
@@ -144,7 +143,7 @@ def announced_digest(header: str | None) -> str | None:
 def _digest_bytes(value: str) -> bytes:
     try:
         digest = base64.b64decode(value.strip(":"), validate=True)
-    except binascii.Error as error:
+    except ValueError as error:  # not ASCII, or not base64
         raise InvalidContentDigest("not base64", actual=value) from error
     if len(digest) != 32 or not (value.startswith(":") and value.endswith(":")):
         raise InvalidContentDigest("not a SHA-256", actual=value)
@@ -161,5 +160,5 @@ def _body(max_bytes: int) -> BinaryIO:
             expected=f"at most {max_bytes} bytes",
             actual=f"{length} bytes",
         )
-    request.max_content_length = None  # the store counts
+    request.max_content_length = max_bytes + 1  # the store counts, and says it better
     return cast("BinaryIO", request.stream)

@@ -1,11 +1,13 @@
 """``/loads``: ask for loads, follow them, end them."""
 
 import hashlib
+from collections.abc import Callable
 from typing import Any, Final
 
 from apiflask import APIBlueprint
 from flask import Response, current_app, request, url_for
-from pydantic import Field
+from pydantic import Field, TypeAdapter
+from sqlalchemy.orm import Session
 
 from fpga_bitstream_manager.access.idempotency import IdempotencyKey, answer_once
 from fpga_bitstream_manager.api.context import principal, services
@@ -21,9 +23,11 @@ from fpga_common.domain.load import LoadState
 
 blueprint = APIBlueprint("loads", __name__, tag="Loads", url_prefix="/api/v1")
 
+LOAD_KEY: Final = TypeAdapter(tuple[str])
 IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 LAST_EVENT_ID: Final = "Last-Event-ID"
 LONGEST_KEY: Final = 255
+LONGEST_EVENT_ID: Final = 18
 RETRY_AFTER_SECONDS: Final = "1"
 STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -74,7 +78,7 @@ class LoadsQuery(PageQuery):
 @blueprint.output(Page[Load])
 def get_loads(query_data: LoadsQuery) -> Page[Load]:
     """Loads, newest first."""
-    after = query_data.after()
+    after = query_data.after(LOAD_KEY)
     with services().ledger.reading() as session:
         found = list_loads(
             session,
@@ -98,16 +102,7 @@ def create_load(json_data: LoadCreate) -> Answer:
     if json_data.force:
         require_role(principal(), Role.ADMIN)
     loads, actor = services().loads, principal().actor
-    key = _idempotency_key(actor)
-    if key is None:
-        return _accepted(loads.create(json_data, actor))
-    document = answer_once(
-        services().ledger,
-        services().clock,
-        key,
-        lambda session: loads.create_in(session, json_data, actor).model_dump(mode="json"),
-    )
-    return _accepted(Load.model_validate(document))
+    return _accepted(_once(lambda session: loads.create_in(session, json_data, actor)))
 
 
 @blueprint.get("/loads/<load_id>")
@@ -132,11 +127,14 @@ def cancel_load(load_id: str) -> Answer:
 @blueprint.output(Load, status_code=202)
 @blueprint.doc(responses=REFUSALS)
 def retry_load(load_id: str) -> Answer:
-    """Make a new load that asks for the same as an ended one."""
-    loads = services().loads
+    """Make a new load that asks for the same as an ended one.
+
+    With an ``Idempotency-Key``, the same request is done once.
+    """
+    loads, actor = services().loads, principal().actor
     if loads.get(load_id).force:
         require_role(principal(), Role.ADMIN)
-    return _accepted(loads.retry(load_id, principal().actor))
+    return _accepted(_once(lambda session: loads.retry_in(session, load_id, actor)))
 
 
 @blueprint.get("/loads/<load_id>/events")
@@ -156,6 +154,18 @@ def follow_load(load_id: str) -> Response:
     return response
 
 
+def _once(work: Callable[[Session], Load]) -> Load:
+    """Do ``work`` in a transaction; where the request has a key, only if it was not done before."""
+    own, key = services(), _idempotency_key(principal().actor)
+    if key is None:
+        with own.ledger.transaction() as session:
+            return work(session)
+    document = answer_once(
+        own.ledger, own.clock, key, lambda session: work(session).model_dump(mode="json")
+    )
+    return Load.model_validate(document)
+
+
 def _accepted(load: Load) -> Answer:
     location = url_for("loads.get_load", load_id=load.id)
     return load, 202, {"Location": location, "Retry-After": RETRY_AFTER_SECONDS}
@@ -173,6 +183,6 @@ def _idempotency_key(actor: str) -> IdempotencyKey | None:
 
 def _last_event_id() -> int:
     text = request.headers.get(LAST_EVENT_ID, "0")
-    if not (text.isascii() and text.isdigit()):
+    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_EVENT_ID):
         raise InvalidLastEventId("not an event's number", actual=text)
     return int(text)

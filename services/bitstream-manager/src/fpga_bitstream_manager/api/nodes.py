@@ -1,12 +1,14 @@
 """``/nodes``, ``/devices``, ``/allocations``."""
 
+from typing import Final
+
 from apiflask import APIBlueprint
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 from sqlalchemy.orm import Session
 
 from fpga_bitstream_manager.api.context import services
 from fpga_bitstream_manager.api.guard import requires
-from fpga_bitstream_manager.api.pagination import PageQuery
+from fpga_bitstream_manager.api.pagination import KeyNumber, PageQuery
 from fpga_bitstream_manager.nodes.queries import DeviceFilter, NodeQueries, allocations
 from fpga_common.contract.access import Role
 from fpga_common.contract.base import Page, Uuid
@@ -15,6 +17,10 @@ from fpga_common.domain.card import RegionState
 from fpga_common.domain.health import HealthStatus
 
 blueprint = APIBlueprint("nodes", __name__, tag="Nodes", url_prefix="/api/v1")
+
+NODE_KEY: Final = TypeAdapter(tuple[str])
+DEVICE_KEY: Final = TypeAdapter(tuple[str, str])
+ALLOCATION_KEY: Final = TypeAdapter(tuple[str, str, KeyNumber])
 
 
 class NodesQuery(PageQuery):
@@ -55,7 +61,7 @@ class AllocationsQuery(PageQuery):
 @blueprint.output(Page[Node])
 def list_nodes(query_data: NodesQuery) -> Page[Node]:
     """Nodes by name."""
-    after = query_data.after()
+    after = query_data.after(NODE_KEY)
     with services().ledger.reading() as session:
         found = _queries(session).nodes(
             after=after[0] if after else None, limit=query_data.limit + 1, stale=query_data.stale
@@ -78,11 +84,10 @@ def get_node(node: str) -> Node:
 @blueprint.output(Page[Device])
 def list_devices(query_data: DevicesQuery) -> Page[Device]:
     """Devices by node and id."""
-    after = query_data.after()
     with services().ledger.reading() as session:
         found = _queries(session).devices(
             query_data.filter(),
-            after=(after[0], after[1]) if after else None,
+            after=query_data.after(DEVICE_KEY),
             limit=query_data.limit + 1,
         )
     return query_data.page(found, lambda device: [device.node, device.id])
@@ -108,7 +113,7 @@ def list_allocations(query_data: AllocationsQuery) -> Page[Allocation]:
             session,
             node=query_data.node,
             namespace=query_data.namespace,
-            after=query_data.after(),
+            after=query_data.after(ALLOCATION_KEY),
             limit=query_data.limit + 1,
         )
     page = query_data.page(found, lambda item: item[0])

@@ -6,7 +6,13 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+)
 
 from fpga_bitstream_manager.failures import BadRequest
 from fpga_common.contract.base import Page
@@ -14,8 +20,14 @@ from fpga_common.contract.base import Page
 DEFAULT_LIMIT: Final = 50
 LARGEST_LIMIT: Final = 200
 
-Key = list[Any]
 Item = TypeVar("Item")
+Key = TypeVar("Key", bound=tuple[Any, ...])
+
+
+#: A number in a sort key: a cursor is as untrusted as any other input.
+KeyNumber = Annotated[int, Field(ge=0, lt=2**63)]
+
+_CURSOR: Final = TypeAdapter(tuple[str, list[Any]])
 
 
 class InvalidCursor(BadRequest):
@@ -34,27 +46,30 @@ class PageQuery(BaseModel):
     )
     cursor: str | None = Field(default=None, description="next_cursor of the page before.")
 
-    def after(self) -> Key | None:
-        """The sort key of the last item before this page. Raises InvalidCursor."""
+    def after(self, shape: TypeAdapter[Key]) -> Key | None:
+        """The sort key, of this shape, of the last item before this page. Raises InvalidCursor."""
         if self.cursor is None:
             return None
         try:
-            fingerprint, *key = json.loads(base64.urlsafe_b64decode(self.cursor.encode()))
-        except (ValueError, TypeError) as error:
+            text = base64.urlsafe_b64decode(self.cursor.encode())
+            fingerprint, parts = _CURSOR.validate_json(text)
+            key = shape.validate_python(tuple(parts))
+        except ValueError as error:
             raise InvalidCursor("the cursor cannot be read") from error
-        if fingerprint != self._fingerprint() or not key:
+        if fingerprint != self._fingerprint():
             raise InvalidCursor("the cursor belongs to another list or other filters")
-        return list(key)
+        return key
 
-    def page(self, found: Sequence[Item], key: Callable[[Item], Key]) -> Page[Item]:
+    def page(self, found: Sequence[Item], key: Callable[[Item], Sequence[Any]]) -> Page[Item]:
         """A page of ``found``, which was asked for with one item more than ``limit``."""
         items = list(found[: self.limit])
         more = len(found) > self.limit
         return Page(items=items, next_cursor=self.cursor_after(key(items[-1])) if more else None)
 
-    def cursor_after(self, key: Key) -> str:
+    def cursor_after(self, key: Sequence[Any]) -> str:
         """The cursor of the page that begins behind ``key``."""
-        return base64.urlsafe_b64encode(json.dumps([self._fingerprint(), *key]).encode()).decode()
+        text = json.dumps([self._fingerprint(), list(key)])
+        return base64.urlsafe_b64encode(text.encode()).decode()
 
     def _fingerprint(self) -> str:
         filters = self.model_dump_json(exclude={"limit", "cursor"})

@@ -38,13 +38,17 @@ HTTP_CODES: Final = {
     HTTPStatus.NOT_FOUND: "not_found",
     HTTPStatus.METHOD_NOT_ALLOWED: "method_not_allowed",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too_large",
+    HTTPStatus.REQUEST_URI_TOO_LONG: "uri_too_long",
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "unsupported_media_type",
     HTTPStatus.UNPROCESSABLE_ENTITY: "invalid",
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: "headers_too_large",
     HTTPStatus.INTERNAL_SERVER_ERROR: "internal_error",
 }
 
 HTTP_HELP: Final = {
     "method_not_allowed": "The path exists, but not with this method.",
+    "uri_too_long": "The request line with its query is longer than 4 KiB.",
+    "headers_too_large": "A header is longer than 8 KiB, or there are more than 100.",
     "unsupported_media_type": "The body's Content-Type is not one that this path takes.",
     "internal_error": (
         "The manager failed. Its log has the reason under the request id that the problem's "

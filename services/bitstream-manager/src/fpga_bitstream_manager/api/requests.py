@@ -2,12 +2,15 @@
 
 import re
 import secrets
+import socket
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import structlog
 from flask import Flask, Response, g, request
+from gunicorn.http.errors import ParseException
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from fpga_bitstream_manager.access.allowance import Allowance
@@ -27,6 +30,7 @@ QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 STRANGERS_A_MINUTE: Final = 10
 CHUNK_BYTES: Final = 256 * 1024
 READ_REST_SECONDS: Final = 10.0
+REST_SILENCE_SECONDS: Final = 0.5
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -139,12 +143,29 @@ def _audit(response: Response, strangers: Allowance) -> None:
 
 
 def _read_rest() -> None:
-    """Read what a refused client still sends: most clients look for an answer only afterwards."""
+    """Read what a refused client still sends: most clients look for an answer only afterwards.
+
+    One that has stopped sending is answered at once.
+    """
     deadline = time.monotonic() + READ_REST_SECONDS
-    stream = request.environ["wsgi.input"]
-    with suppress(OSError):
+    stream, connection = request.environ["wsgi.input"], request.environ.get("gunicorn.socket")
+    with suppress(OSError, ParseException), _patience(connection, REST_SILENCE_SECONDS):
         while stream.read(CHUNK_BYTES) and time.monotonic() < deadline:
             continue
+
+
+@contextmanager
+def _patience(connection: socket.socket | None, seconds: float) -> Iterator[None]:
+    """Wait ``seconds`` at most for each part that a client sends."""
+    if connection is None:
+        yield
+        return
+    before = connection.gettimeout()
+    connection.settimeout(seconds)
+    try:
+        yield
+    finally:
+        connection.settimeout(before)
 
 
 def _with_headers(response: Response) -> Response:

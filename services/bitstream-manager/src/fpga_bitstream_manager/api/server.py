@@ -17,6 +17,7 @@ from prometheus_client import start_http_server
 
 from fpga_bitstream_manager.addresses import split_address
 from fpga_bitstream_manager.api.app import create_app
+from fpga_bitstream_manager.api.connections import PatientWorker
 from fpga_bitstream_manager.ledger.migration import wait_until_current
 from fpga_bitstream_manager.services import Services
 from fpga_bitstream_manager.settings import ManagerSettings
@@ -52,7 +53,7 @@ class ApiServer(BaseApplication):  # type: ignore[misc]
         api = self._settings.api
         options: dict[str, Any] = {
             "bind": api.bind,
-            "worker_class": "gthread",
+            "worker_class": PatientWorker,
             "workers": 1,
             "threads": api.threads,
             "timeout": REQUEST_TIMEOUT_SECONDS,

@@ -23,7 +23,7 @@ from fpga_common.domain.health import HealthStatus
 from fpga_common.domain.load import LoadState
 
 DeviceKey = tuple[str, str]
-Key = list[Any]
+HolderKey = tuple[str, str, int]
 Devices = Select[DeviceRow]
 
 _HELD = exists().where(HolderRow.node == DeviceRow.node, HolderRow.device == DeviceRow.id)
@@ -157,9 +157,9 @@ def allocations(
     *,
     node: str | None = None,
     namespace: str | None = None,
-    after: Key | None = None,
+    after: HolderKey | None = None,
     limit: int,
-) -> list[tuple[Key, Allocation]]:
+) -> list[tuple[HolderKey, Allocation]]:
     """Who holds what with each one's sort key, from behind ``after``."""
     query = select(HolderRow).order_by(HolderRow.node, HolderRow.device, HolderRow.id)
     if node is not None:
@@ -169,7 +169,7 @@ def allocations(
     if after is not None:
         query = query.where(tuple_(HolderRow.node, HolderRow.device, HolderRow.id) > tuple_(*after))
     return [
-        ([row.node, row.device, row.id], allocation_document(row))
+        ((row.node, row.device, row.id), allocation_document(row))
         for row in session.scalars(query.limit(limit))
     ]
 
