@@ -8,6 +8,7 @@ from typing import Final
 
 import grpc
 
+from fpga_common.testing.kubelet.dialling import dial
 from fpga_common.testing.kubelet.failures import PluginUnreachable
 from fpga_common.wire.kubelet.deviceplugin.v1beta1 import deviceplugin_pb2 as pb
 from fpga_common.wire.kubelet.deviceplugin.v1beta1.deviceplugin_pb2_grpc import DevicePluginStub
@@ -27,6 +28,7 @@ class Endpoint:
         self.resource = resource
         self.options = pb.DevicePluginOptions()
         self.stopped_at: float | None = None
+        self._socket_path = socket_path
         self._channel = grpc.insecure_channel(f"unix:{socket_path}", options=_CHANNEL_OPTIONS)
         self._stub = DevicePluginStub(self._channel)
 
@@ -37,12 +39,8 @@ class Endpoint:
             PluginUnreachable: the socket did not answer in ``dial_timeout`` seconds.
             grpc.RpcError: the plugin's answer to GetDevicePluginOptions is an error.
         """
-        try:
-            grpc.channel_ready_future(self._channel).result(timeout=dial_timeout)
-        except grpc.FutureTimeoutError as error:
-            raise PluginUnreachable(
-                "failed to dial device plugin: context deadline exceeded"
-            ) from error
+        if not dial(self._socket_path, dial_timeout):
+            raise PluginUnreachable("failed to dial device plugin: context deadline exceeded")
         self.options = self._stub.GetDevicePluginOptions(pb.Empty())
 
     def watch(
