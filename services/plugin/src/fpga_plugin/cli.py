@@ -77,6 +77,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def _serve(options: argparse.Namespace) -> int:
     settings = load_settings(options.config, os.environ)
+    _quieten_grpc()
     from fpga_plugin.serve import run
 
     return run(settings)
@@ -84,9 +85,18 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _doctor(options: argparse.Namespace) -> int:
     settings = load_settings(options.config, os.environ)
+    _quieten_grpc()
     from fpga_plugin.doctor import run
 
     return run(settings, options.output)
+
+
+def _quieten_grpc() -> None:
+    """Keep gRPC's C core, which reads this when it is loaded, from remarks in a format of its own.
+
+    It remarks on every connection that ends, as each does when a kubelet restarts.
+    """
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
 
 
 def _inventory(options: argparse.Namespace) -> int:
