@@ -110,7 +110,7 @@ class HostRoot:
     def link(self, path: str) -> str | None:
         """The text of a link, None where there is none."""
         try:
-            return str(Path(self._root + path).readlink())
+            return os.readlink(self._root + path)  # noqa: PTH115 - half of discovery's time with Path
         except OSError:
             return None
 
