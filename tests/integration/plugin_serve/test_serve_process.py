@@ -84,15 +84,6 @@ def test_a_state_folder_that_cannot_be_made_is_a_configuration_error(
     assert "state_dir" in ended.stderr
 
 
-def test_damaged_reservations_are_one_line_and_exit_code_1(plugin: PluginProcess) -> None:
-    plugin.state_dir.mkdir()
-    (plugin.state_dir / "reservations.json").write_text("{")
-    ended = _run(plugin, "serve")
-    assert ended.returncode == 1
-    assert "reservations.json" in ended.stderr
-    assert "Traceback" not in ended.stderr
-
-
 def test_a_metrics_port_in_use_is_a_configuration_error(plugin: PluginProcess) -> None:
     plugin.start()
     other = PluginProcess(
@@ -147,6 +138,7 @@ def test_the_doctor_names_what_is_missing_without_the_daemon(plugin: PluginProce
     failed = {check["check"] for check in document["checks"] if check["outcome"] == "failed"}
     assert failed == {
         f"card {card.id}",
+        "state folder",
         "kubelet socket",
         f"registration {RESOURCE}",
         "pod resources",

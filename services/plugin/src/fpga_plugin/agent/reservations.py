@@ -159,12 +159,18 @@ def _without(entries: dict[str, str], region_id: str) -> dict[str, str]:
     return {key: value for key, value in entries.items() if key != region_id}
 
 
+def read_reserved(state_dir: Path) -> Reserved:
+    """What the file says, nothing without one. Raises OSError or NONSENSE where it is damaged."""
+    try:
+        return _reserved_of(json.loads((state_dir / _FILE).read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return Reserved()
+
+
 def _load(path: Path) -> Reserved | None:
     """None where the file is damaged, and then set aside."""
     try:
-        return _reserved_of(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return Reserved()
+        return read_reserved(path.parent)
     except (OSError, *NONSENSE) as error:
         set_aside(path, str(error))
         return None

@@ -8,11 +8,18 @@ from fpga_plugin.doctor.finding import Finding, all_passed, as_json, as_table, f
 from fpga_plugin.doctor.hardware import check_hardware
 from fpga_plugin.doctor.kubelet import check_kubelet
 from fpga_plugin.doctor.manager import check_agent, check_manager
+from fpga_plugin.doctor.state import check_state
 from fpga_plugin.settings import PluginSettings
 
 Check = Callable[[PluginSettings], Iterator[Finding]]
 
-CHECKS: Final[tuple[Check, ...]] = (check_hardware, check_kubelet, check_agent, check_manager)
+CHECKS: Final[tuple[Check, ...]] = (
+    check_hardware,
+    check_state,
+    check_kubelet,
+    check_agent,
+    check_manager,
+)
 
 log = get_logger(__name__)
 

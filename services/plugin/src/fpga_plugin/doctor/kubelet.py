@@ -1,5 +1,6 @@
 """Can the kubelet be reached, does it know the plugin, and does it tell who holds what?"""
 
+import http.client
 import socket
 import stat
 import time
@@ -8,11 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from fpga_common.domain.errors import FpgaError
-from fpga_plugin.doctor.finding import Finding, failed, ok
+from fpga_plugin.doctor.addresses import local_address
+from fpga_plugin.doctor.finding import Finding, Outcome, failed, ok
 from fpga_plugin.kubelet.podresources import PodResourcesReader
 from fpga_plugin.settings import PluginSettings, PoolSettings
 
 CALL_SECONDS: Final = 3.0
+METRICS_BYTES: Final = 1 << 20
 
 _START = "is the kubelet running, and is its folder mounted into this container?"
 
@@ -29,9 +32,32 @@ def check_kubelet(settings: PluginSettings) -> Iterator[Finding]:
 
 
 def _registration(settings: PluginSettings, pool: PoolSettings) -> Finding:
+    """The plugin's socket, and what the running plugin says of the registration itself."""
     path = settings.kubelet.plugin_socket(pool.name)
-    advice = "is fpga-plugin serve running? its log says manager and kubelet problems"
-    return _listening(f"registration {pool.resource}", path, advice)
+    check = f"registration {pool.resource}"
+    found = _listening(check, path, "is fpga-plugin serve running?")
+    if found.outcome is not Outcome.OK or registered(settings, pool) is not False:
+        return found
+    advice = "its log says why: look for registration_failed and kubelet_absent"
+    return failed(check, "fpga-plugin serve runs, but the kubelet has not taken the pool", advice)
+
+
+def registered(settings: PluginSettings, pool: PoolSettings) -> bool | None:
+    """What the plugin's metrics say; None where they cannot be asked."""
+    if not settings.metrics.bind:
+        return None
+    host, port = local_address(settings.metrics.bind)
+    connection = http.client.HTTPConnection(host, port, timeout=CALL_SECONDS)
+    try:
+        connection.request("GET", "/metrics")
+        lines = connection.getresponse().read(METRICS_BYTES).decode(errors="replace").splitlines()
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+    start = f'fpga_plugin_registered{{resource="{pool.resource}"}} '
+    values = [line.removeprefix(start) for line in lines if line.startswith(start)]
+    return values == ["1.0"] if values else None
 
 
 def _listening(check: str, path: Path, advice: str) -> Finding:

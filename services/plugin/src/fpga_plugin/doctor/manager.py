@@ -9,8 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from fpga_common.domain.errors import FpgaError, InvalidConfiguration
-from fpga_plugin.agent.certificate import CertificateFiles, days_left, is_current
-from fpga_plugin.agent.server import require_safe
+from fpga_plugin.agent.certificate import (
+    CertificateFiles,
+    days_left,
+    is_current,
+    why_unusable,
+)
+from fpga_plugin.agent.server import AgentNotServing, read_authority, require_safe
+from fpga_plugin.doctor.addresses import local_address
 from fpga_plugin.doctor.finding import Finding, failed, ok, warning
 from fpga_plugin.manager_link import ManagerLink, ManagerRefused
 from fpga_plugin.settings import PluginSettings
@@ -24,7 +30,7 @@ def check_agent(settings: PluginSettings) -> Iterator[Finding]:
     check = "agent port"
     try:
         require_safe(settings.agent)
-        with socket.create_connection(_local(settings.agent.bind), CALL_SECONDS):
+        with socket.create_connection(local_address(settings.agent.bind), CALL_SECONDS):
             yield ok(check, settings.agent.bind)
     except InvalidConfiguration as error:
         yield failed(check, error.message)
@@ -33,7 +39,7 @@ def check_agent(settings: PluginSettings) -> Iterator[Finding]:
         yield failed(check, f"{settings.agent.bind}: {error.strerror or error}", advice)
     yield _certificate(settings)
     if settings.agent.client_ca_file is not None:
-        yield _readable("agent.client_ca_file", settings.agent.client_ca_file)
+        yield _authority(settings.agent.client_ca_file)
 
 
 def check_manager(settings: PluginSettings) -> Iterator[Finding]:
@@ -50,7 +56,8 @@ def check_manager(settings: PluginSettings) -> Iterator[Finding]:
     except ManagerRefused as error:
         yield _opinion(settings, error)
     except FpgaError as error:
-        yield failed(check, error.message, "is the manager running? are url and ca_file right?")
+        advice = "is the manager running? are manager.url, ca_file and token_file right?"
+        yield failed(check, error.message, advice)
 
 
 def _opinion(settings: PluginSettings, refused: ManagerRefused) -> Finding:
@@ -71,22 +78,17 @@ def _certificate(settings: PluginSettings) -> Finding:
         end = datetime.fromtimestamp(now + days_left(files, now) * 86400.0, UTC)
         return ok(check, f"{files.certificate} until {end:%Y-%m-%d}")
     if files.certificate.exists():
-        return warning(
-            check, f"{files.certificate} is not current", "fpga-plugin serve makes a new one"
-        )
+        reason = why_unusable(files)
+        why = "is not for this node, or near its end"
+        if reason is not None:
+            why = f"cannot be used with {files.key.name}: {reason}"
+        return warning(check, f"{files.certificate} {why}", "restart fpga-plugin serve to renew it")
     return failed(check, f"{files.certificate} is not there", "fpga-plugin serve makes it")
 
 
-def _readable(check: str, path: Path) -> Finding:
+def _authority(path: Path) -> Finding:
     try:
-        path.read_bytes()
-    except OSError as error:
-        return failed(check, f"{path}: {error.strerror}", "the bootstrap makes it")
-    return ok(check, str(path))
-
-
-def _local(bind: str) -> tuple[str, int]:
-    host, _, port = bind.rpartition(":")
-    host = host.strip("[]")
-    wildcards = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
-    return wildcards.get(host, host), int(port)
+        read_authority(path)
+    except AgentNotServing as error:
+        return failed("agent.client_ca_file", error.message, "the bootstrap's ca.crt belongs there")
+    return ok("agent.client_ca_file", str(path))
