@@ -7,36 +7,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from fpga_common.domain.card import Card
+from fpga_plugin.agent.ports import DeviceHolder
 from fpga_plugin.metrics import MetricsView
 from fpga_plugin.report.document import Document, NodeState, drivers_of, timestamp
 
 
-class HolderView(Protocol):
-    """A holder as the kubelet side shows it; see ``fpga_common.contract.report.Holder``."""
+class HolderView(DeviceHolder, Protocol):
+    """A holder with everything that ``fpga_common.contract.report.Holder`` tells."""
 
     @property
     def device(self) -> str:
         """The device's id."""
-        ...
-
-    @property
-    def source(self) -> str:
-        """``podresources``, ``journal`` or ``open``."""
-        ...
-
-    @property
-    def namespace(self) -> str | None:
-        """The pod's namespace."""
-        ...
-
-    @property
-    def pod(self) -> str | None:
-        """The pod's name."""
-        ...
-
-    @property
-    def container(self) -> str | None:
-        """The container's name."""
         ...
 
     @property
