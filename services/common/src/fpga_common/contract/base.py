@@ -19,12 +19,14 @@ def _require_utc(time: datetime) -> datetime:
 Uuid = Annotated[str, AfterValidator(normalise_uuid)]
 Digest = Annotated[str, AfterValidator(require_digest)]
 NodeName = Annotated[str, AfterValidator(require_node_name)]
+DeviceId = Annotated[str, Field(min_length=1, max_length=253)]
 Timestamp = Annotated[AwareDatetime, AfterValidator(_require_utc)]
 #: Seconds since the epoch, to the end of the year 9999: what every reader can show.
 EpochSeconds = Annotated[float, Field(ge=0, le=253_402_300_799)]
 
 __all__ = [
     "Answer",
+    "DeviceId",
     "Digest",
     "EpochSeconds",
     "NodeName",

@@ -1,10 +1,15 @@
 """The inventory document (see ``fpga_common.domain.documents``) as models."""
 
+from typing import Annotated
+
 from pydantic import Field
 
-from fpga_common.contract.base import Answer, EpochSeconds
+from fpga_common.contract.base import Answer, DeviceId, EpochSeconds
 from fpga_common.domain.card import RegionState
 from fpga_common.domain.health import HealthStatus, Severity
+
+#: What Linux can name; -1 is its word for unknown.
+NumaNode = Annotated[int, Field(ge=-1, lt=2**31)]
 
 
 class ReasonDocument(Answer):
@@ -45,7 +50,7 @@ class FunctionDocument(Answer):
     subsystem_device: str | None = None
     pci_class: str | None = Field(default=None, alias="class")
     driver: str | None = None
-    numa_node: int | None = None
+    numa_node: NumaNode | None = None
     link: LinkDocument = Field(default_factory=LinkDocument)
     physical_function: str | None = None
 
@@ -53,7 +58,7 @@ class FunctionDocument(Answer):
 class RegionDocument(Answer):
     """One region."""
 
-    id: str
+    id: DeviceId
     interface_id: str | None = None
     afu_id: str | None = None
     state: RegionState
@@ -65,11 +70,11 @@ class RegionDocument(Answer):
 class CardDocument(Answer):
     """One card."""
 
-    id: str
-    backend: str
+    id: DeviceId
+    backend: str = Field(max_length=32)
     model: str
     pci: FunctionDocument | None = None
-    numa_node: int | None = None
+    numa_node: NumaNode | None = None
     health: VerdictDocument
     regions: list[RegionDocument] = Field(default_factory=list)
     functions: list[FunctionDocument] = Field(default_factory=list)

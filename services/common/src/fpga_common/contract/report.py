@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from fpga_common.contract.base import Answer, NodeName, Timestamp
+from fpga_common.contract.base import Answer, DeviceId, NodeName, Timestamp
 from fpga_common.contract.inventory import InventoryDocument
 
 
@@ -22,7 +22,7 @@ class Holder(Answer):
     ``open`` (a process outside Kubernetes has it open).
     """
 
-    device: str
+    device: DeviceId
     source: Literal["podresources", "journal", "open"]
     namespace: str | None = None
     pod: str | None = None
@@ -57,7 +57,7 @@ class NodeReport(Answer):
     """
 
     node: NodeName
-    digest: str
+    digest: str = Field(max_length=128)
     reported_at: Timestamp
     agent: AgentEndpoint | None = None
     facts: NodeFacts = Field(default_factory=NodeFacts)
@@ -73,7 +73,7 @@ class NodeHeartbeat(Answer):
     """
 
     node: NodeName
-    digest: str
+    digest: str = Field(max_length=128)
     reported_at: Timestamp
     sensors: dict[str, dict[str, float]] = Field(default_factory=dict)
 
