@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -155,3 +156,30 @@ def test_a_time_without_zone_is_refused(migrated: Ledger) -> None:
         session.add(token("a", created_at=NOW.replace(tzinfo=None)))
         with pytest.raises(StatementError):
             session.flush()
+
+
+def test_when_every_connection_is_in_use_the_ledger_is_unavailable(migrated: Ledger) -> None:
+    with ExitStack() as busy:
+        for _ in range(16 + 10):  # SQLAlchemy's pool and its overflow
+            busy.enter_context(migrated.reading()).connection()
+
+        with pytest.raises(LedgerUnavailable, match="in use"), migrated.reading() as session:
+            session.connection()
+
+
+def test_a_transaction_holds_the_lock_from_its_first_line(migrated: Ledger) -> None:
+    other = Ledger(str(migrated.url), busy_seconds=0.05)
+    try:
+        with migrated.transaction():
+            assert not _can_write(other)
+        assert _can_write(other)
+    finally:
+        other.close()
+
+
+def _can_write(ledger: Ledger) -> bool:
+    try:
+        with ledger.transaction():
+            return True
+    except LedgerUnavailable:
+        return False

@@ -45,7 +45,8 @@ class Ledger:
     def transaction(self) -> Iterator[Session]:
         """A session that commits at the end, or rolls back on any exception.
 
-        On SQLite the write lock is taken before the first statement: what was read stays true.
+        On SQLite the write lock is held from the block's first line: what was read stays true, and
+        a time that is taken inside is not older than the wait for the lock.
 
         Raises:
             LedgerUnavailable: locked for longer than ``busy_seconds``, or away.
@@ -55,6 +56,7 @@ class Ledger:
             Session(self._writer, expire_on_commit=False) as session,
             session.begin(),
         ):
+            session.connection()
             yield session
 
     @contextmanager
