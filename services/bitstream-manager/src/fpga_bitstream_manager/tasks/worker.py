@@ -52,11 +52,12 @@ def run_worker(settings: ManagerSettings) -> int:
         leases=leases,
         worker=worker_name(),
     )
-    _define_tasks(app, Executor(means), Canceller(ledger, connector))
+    executor = Executor(means)
+    _define_tasks(app, executor, Canceller(ledger, connector))
     _stop_on_signals(leases)
     _serve_metrics(settings)
     try:
-        return _work(app, ledger, leases, settings.worker.threads)
+        return _work(app, ledger, leases, executor, settings.worker.threads)
     finally:
         leases.stop()
         redis.close()
@@ -69,9 +70,10 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def _work(app: Celery, ledger: Ledger, leases: Leases, threads: int) -> int:
+def _work(app: Celery, ledger: Ledger, leases: Leases, executor: Executor, threads: int) -> int:
     if not wait_until_current(ledger, leases.stopping):
         return 0
+    _warm_up(executor)
     leases.start()
     _quieten_celery()
     worker = PatientWorker(
@@ -88,6 +90,13 @@ def _work(app: Celery, ledger: Ledger, leases: Leases, threads: int) -> int:
     log.info("worker_started", threads=threads)
     worker.start()
     return int(worker.exitcode or 0)
+
+
+def _warm_up(executor: Executor) -> None:
+    try:
+        executor.warm_up()
+    except LedgerUnavailable as error:  # then the first load is a little slower
+        log.info("not_warmed_up", reason=error.message)
 
 
 def _define_tasks(app: Celery, executor: Executor, canceller: Canceller) -> None:
