@@ -161,6 +161,14 @@ def test_the_same_key_makes_one_load(node: BenchNode, client: ManagerClient) -> 
     assert (refused.status, refused.problem.code) == (422, "idempotency_key_reused")
 
 
+def test_the_same_key_tries_again_once(node: BenchNode, client: ManagerClient) -> None:
+    load = client.create_load(wanted(node))
+    list(client.watch_load(load.id))
+    tried = [client.retry_load(load.id, idempotency_key=f"again-{load.id}") for _ in range(3)]
+    assert {one.id for one in tried} == {tried[0].id}
+    assert len(list(client.loads(node=node.name))) == 2
+
+
 def test_force_is_for_administrators(
     served: LoadsBench, node: BenchNode, client: ManagerClient
 ) -> None:
@@ -220,3 +228,16 @@ def test_while_redis_is_away_loads_are_accepted_and_streams_served(bench: LoadsB
         assert load.state is S.QUEUED
         bench.spawn_ready("reconciler")
         assert [one.event.state for one in client.watch_load(load.id)] == [S.QUEUED, S.EXPIRED]
+
+
+def test_while_redis_hangs_loads_are_accepted_and_run_afterwards(bench: LoadsBench) -> None:
+    bench.redis.start()
+    for part in ("api", "worker", "reconciler"):
+        bench.spawn_ready(part)
+    node = bench.add_node()
+    with bench.client() as client:
+        with bench.redis.hanging():
+            loads = [client.create_load(wanted(node)) for _ in range(3)]
+            assert next(iter(client.watch_load(loads[0].id))).event.state is S.QUEUED
+        for load in loads:
+            bench.wait_state(load.id, S.SUCCEEDED, timeout=60)

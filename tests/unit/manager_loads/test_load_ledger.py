@@ -1,6 +1,7 @@
 """Claims, fences and indexes in a real ledger, with several workers at once."""
 
 import random
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
@@ -33,8 +34,10 @@ from fpga_bitstream_manager.loads.upkeep import (
     undelivered,
     wake_waiting,
 )
-from fpga_bitstream_manager.loads.values import Failed, Progress, Succeeded
-from fpga_common.contract.loads import Load, LoadCreate
+from fpga_bitstream_manager.loads.values import Attempt, Failed, Progress, Succeeded
+from fpga_bitstream_manager.reconciler.questions import ask_all
+from fpga_bitstream_manager.tasks.leases import Leases
+from fpga_common.contract.loads import Load, LoadCreate, LoadTarget
 from fpga_common.domain.load import AttemptOutcome, LoadState
 from fpga_common.domain.operation import Failure, FailureCode, Phase
 from support.loads_bench import CARD, DEVICE, NEW_AFU, NODE, OLD_AFU, digest, hold
@@ -380,3 +383,61 @@ def _something_happens(
             load = chance.choice(created)
             if not loads.get(load.id).state.ended and chance.random() < 0.2:
                 loads.cancel(load.id, "chance")
+
+
+def test_a_committed_load_is_accepted_also_where_the_ledger_locks_right_after(
+    ledger: Ledger,
+) -> None:
+    locked = sqlite3.connect(ledger.url.database or "", isolation_level=None)
+
+    class Locking(Silent):
+        def run(self, load_id: str) -> bool:
+            locked.execute("BEGIN IMMEDIATE")
+            return False
+
+    impatient = Ledger(str(ledger.url), busy_seconds=0.05)
+    try:
+        asked = LoadCreate(bitstream="new", target=LoadTarget(node=NODE, device=DEVICE))
+        load = LoadService(impatient, Locking(), Silent()).create(asked, "tester")
+    finally:
+        locked.close()
+        impatient.close()
+
+    assert service(ledger).get(load.id).state is LoadState.QUEUED
+
+
+def test_loads_of_a_node_that_is_away_do_not_crowd_out_the_others(ledger: Ledger) -> None:
+    load = ask(ledger)
+    with ledger.transaction() as session:
+        session.execute(update(LoadRow).values(state=LoadState.WAITING.value))
+        session.execute(update(NodeRow).values(stale=True))
+    with ledger.transaction() as session:
+        assert wake_waiting(session, now()) == []
+        session.execute(update(NodeRow).values(stale=False))
+        assert wake_waiting(session, now()) == [load.id]
+
+
+def test_a_worker_that_is_told_to_end_stops_listening_also_to_what_it_just_began(
+    ledger: Ledger,
+) -> None:
+    leases = Leases(ledger)
+    stopped: list[str] = []
+    with leases.hold(Attempt("load", 1)) as held:
+        held.listen(lambda: stopped.append("before"))
+        leases.stop()
+        held.listen(lambda: stopped.append("after"))
+
+    assert stopped == ["before", "after"]
+
+
+def test_every_node_is_asked_although_one_of_them_breaks() -> None:
+    asked: list[int] = []
+
+    def ask_one(number: int) -> None:
+        asked.append(number)
+        if number == 3:
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        ask_all(ask_one, range(20))
+    assert sorted(asked) == list(range(20))

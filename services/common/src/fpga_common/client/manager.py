@@ -195,8 +195,7 @@ class ManagerClient:
 
     def create_load(self, load: LoadCreate, *, idempotency_key: str | None = None) -> Load:
         """Ask for a load."""
-        headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
-        return self._send("POST", "/api/v1/loads", Load, body=load, headers=headers)
+        return self._send("POST", "/api/v1/loads", Load, body=load, headers=_once(idempotency_key))
 
     def loads(self, **filters: str | int | bool | None) -> Iterator[Load]:
         """Loads, newest first; filters: state, node, device, bitstream, limit."""
@@ -210,9 +209,10 @@ class ManagerClient:
         """Ask a load to stop."""
         return self._send("POST", f"/api/v1/loads/{_segment(load_id)}/cancel", Load)
 
-    def retry_load(self, load_id: str) -> Load:
+    def retry_load(self, load_id: str, *, idempotency_key: str | None = None) -> Load:
         """Make a new load of an ended one."""
-        return self._send("POST", f"/api/v1/loads/{_segment(load_id)}/retry", Load)
+        path = f"/api/v1/loads/{_segment(load_id)}/retry"
+        return self._send("POST", path, Load, headers=_once(idempotency_key))
 
     def watch_load(
         self, load_id: str, *, last_event_id: int | None = None
@@ -343,6 +343,10 @@ def _unexpected(response: httpx2.Response) -> Problem:
         detail=f"{response.url.path} answered {response.status_code} without a problem document",
         code="unexpected",
     )
+
+
+def _once(idempotency_key: str | None) -> dict[str, str]:
+    return {"Idempotency-Key": idempotency_key} if idempotency_key else {}
 
 
 def _segment(text: str) -> str:

@@ -1,7 +1,11 @@
 """A real Redis-compatible server on loopback, without persistence, for tests and demo."""
 
+import os
 import shutil
+import signal
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -93,6 +97,18 @@ class RedisServer:
         if self._process is not None:
             self._process.kill()
             self._process = None
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Let it accept connections and answer nothing meanwhile."""
+        if self._process is None:
+            raise RuntimeError("it does not run")
+        pid = self._process.pid
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
 
     def _ping(self) -> bool:
         try:
