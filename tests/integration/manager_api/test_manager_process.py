@@ -14,6 +14,7 @@ import httpx2
 import pytest
 from openapi_spec_validator import validate
 
+from fpga_common.testing.processes import Process
 from fpga_common.testing.redis_server import RedisServer
 from fpga_common.testing.waiting import free_port, wait_for
 from support.node_reports import card, report
@@ -242,3 +243,21 @@ def test_metrics_count_by_route_and_never_by_path(manager: RunningManager) -> No
     assert 'route="/api/v1/nodes/<node>",status="401"' in text
     assert 'route="unmatched"' in text
     assert "unheard" not in text
+
+
+@pytest.mark.parametrize("part", ["api", "worker", "reconciler"])
+def test_sigterm_while_it_still_starts_ends_it_with_exit_code_0(
+    lonely: RunningManager, part: str
+) -> None:
+    command = [COMMAND, "--config", str(lonely.settings), part]
+    with Process(part, command, log=lonely.folder / f"{part}.log") as process:
+        wait_for(lambda: _catches_sigterm(process.pid), timeout=60, what="its first handler")
+        process.terminate()
+        assert process.wait(30) == 0, process.tail()
+
+
+def _catches_sigterm(pid: int) -> bool:
+    """Whether a process has installed a handler, as the kernel tells it."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)

@@ -1,6 +1,7 @@
 """Command line of every manager process. Each command imports what it needs, and nothing else."""
 
 import logging
+import signal
 import sys
 from pathlib import Path
 
@@ -57,6 +58,7 @@ def main(ctx: click.Context, config: Path | None) -> None:
 def api(config: Path | None) -> None:
     """Serve the REST API."""
     settings = _prepare(config)
+    _end_on_signals()
     from fpga_bitstream_manager.api.server import run
 
     sys.exit(run(settings))
@@ -67,6 +69,7 @@ def api(config: Path | None) -> None:
 def worker(config: Path | None) -> None:
     """Run loads from the queue."""
     settings = _prepare(config)
+    _end_on_signals()
     from fpga_bitstream_manager.tasks import run
 
     sys.exit(run(settings))
@@ -77,6 +80,7 @@ def worker(config: Path | None) -> None:
 def reconciler(config: Path | None) -> None:
     """Repair what was lost, and wake what waits."""
     settings = _prepare(config)
+    _end_on_signals()
     from fpga_bitstream_manager.reconciler import run
 
     sys.exit(run(settings))
@@ -90,6 +94,12 @@ def migrate(config: Path | None) -> None:
     from fpga_bitstream_manager.ledger.command import run
 
     sys.exit(run(settings))
+
+
+def _end_on_signals() -> None:
+    """Let SIGTERM end a server well from its first moment; each installs its own way later."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))
 
 
 def _prepare(config: Path | None) -> ManagerSettings:

@@ -18,7 +18,9 @@ from fpga_common.observability.logging import get_logger
 
 log = get_logger(__name__)
 
-#: Longest wait for a client's next bytes, or for it to take ours.
+#: Longest wait for the next bytes of a handshake or of a request's head, which come in one piece.
+HEAD_SILENCE_SECONDS: Final = 5.0
+#: Longest wait for the next bytes of a body, or for a client to take ours.
 SILENCE_SECONDS: Final = 30.0
 
 
@@ -27,16 +29,16 @@ class PatientSocket(socket.socket):
 
     def setblocking(self, flag: bool) -> None:
         """Called by gunicorn, which knows blocking and non-blocking alone."""
-        self.settimeout(SILENCE_SECONDS if flag else 0.0)
+        self.settimeout(HEAD_SILENCE_SECONDS if flag else 0.0)
 
 
 class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
-    """A connection whose handshake, requests and answers each wait ``SILENCE_SECONDS`` at most."""
+    """A connection whose handshake and heads of requests are not waited for without end."""
 
     def init(self) -> None:
         """Called by gunicorn before each request; makes the TLS socket before the first."""
         super().init()
-        self.sock.settimeout(SILENCE_SECONDS)
+        self.sock.settimeout(HEAD_SILENCE_SECONDS)
 
 
 class PatientWorker(ThreadWorker):  # type: ignore[misc]
@@ -48,6 +50,11 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
             own = PatientSocket(fileno=conn.sock.detach())
             conn = Connection(conn.cfg, own, conn.client, conn.server)
         super().enqueue_req(conn)
+
+    def handle_request(self, req: Any, conn: Connection) -> Any:
+        """Called by gunicorn once the head is there; body and answer get their own patience."""
+        conn.sock.settimeout(SILENCE_SECONDS)
+        return super().handle_request(req, conn)
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: Exception) -> None:
         """Called by gunicorn for what is no HTTP, and for what broke outside the application."""

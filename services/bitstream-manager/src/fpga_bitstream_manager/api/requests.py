@@ -129,7 +129,8 @@ def _audit(response: Response, strangers: Allowance) -> None:
     scope, status = current_scope(), response.status_code
     refused = status in (401, 403) or (status >= 400 and request.method not in SAFE)
     changed = status < 400 and request.method not in SAFE and request.path.startswith("/api/")
-    if scope.recorded or not (refused or changed):
+    away = g.get("problem_code") == LedgerUnavailable.code
+    if scope.recorded or away or not (refused or changed):
         return
     if scope.actor == ANONYMOUS and not strangers.take():
         return

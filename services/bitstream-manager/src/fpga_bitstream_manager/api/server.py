@@ -6,6 +6,7 @@ for the ledger and the network, not for the processor.
 
 import logging
 import signal
+import sys
 import threading
 from types import FrameType
 from typing import Any, Final
@@ -38,6 +39,13 @@ class StructuredLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
         self.error_log.propagate = True
         self.access_log.propagate = False
         self.error_log.setLevel(logging.INFO)
+
+    def exception(self, msg: str, *args: Any, **kwargs: Any) -> None:
+        """Called by gunicorn, also for a client that went silent: that is no fault of ours."""
+        if isinstance(sys.exc_info()[1], TimeoutError):
+            log.info("client_silent")
+            return
+        super().exception(msg, *args, **kwargs)
 
 
 class ApiServer(BaseApplication):  # type: ignore[misc]
