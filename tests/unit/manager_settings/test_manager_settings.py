@@ -54,7 +54,7 @@ def test_what_kubernetes_puts_into_the_environment_does_no_harm(
         ("api: {tls_cert_file: /x}", "api", "tls_key_file"),
         ("worker: {threads: 0}", "worker.threads", "0"),
         ("log: {level: loud}", "log.level", "'loud'"),
-        ("store: {url: 's3://x'}", "store.url", "something else"),
+        ("store: {url: 's3://x'}", "store.url", "'s3://x'"),
         ("colour: red", "colour", "unknown key"),
         ("- a list", "--config", "list"),
     ],

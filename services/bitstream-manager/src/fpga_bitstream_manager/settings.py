@@ -5,25 +5,19 @@ Each field says its unit, its default and why it is what it is.
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Self
 
-import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import Field, model_validator
 
-from fpga_bitstream_manager.addresses import require_address
 from fpga_common.domain.errors import InvalidConfiguration
-
-ENVIRONMENT_PREFIX = "FPGA_MANAGER_"
-
-Address = Annotated[str, AfterValidator(require_address)]
-OptionalAddress = Annotated[str, AfterValidator(lambda text: text and require_address(text))]
-
-
-class Section(BaseModel):
-    """A part of the file; unknown keys are errors, so that a typing mistake is not a default."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from fpga_common.settings import (
+    Address,
+    LogSettings,
+    MetricsSettings,
+    Section,
+    ServiceSettings,
+    load,
+)
 
 
 class ApiSettings(Section):
@@ -165,34 +159,8 @@ class ReconcilerSettings(Section):
     )
 
 
-class MetricsSettings(Section):
-    """Prometheus metrics on a port of their own."""
-
-    bind: OptionalAddress = Field(
-        default="", description="host:port; empty: off, the API still has /metrics."
-    )
-
-
-class LogSettings(Section):
-    """Logs, on stderr."""
-
-    level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="Least level that is written."
-    )
-    format: Literal["json", "text"] = Field(
-        default="json", description="json for collectors, text for people."
-    )
-
-
-class ManagerSettings(BaseSettings):
+class ManagerSettings(ServiceSettings, env_prefix="FPGA_MANAGER_"):
     """Everything that can be set."""
-
-    model_config = SettingsConfigDict(
-        env_prefix=ENVIRONMENT_PREFIX,
-        env_nested_delimiter="__",
-        extra="forbid",
-        frozen=True,
-    )
 
     api: ApiSettings = Field(default_factory=ApiSettings)
     database: DatabaseSettings = Field(default_factory=DatabaseSettings)
@@ -207,58 +175,7 @@ class ManagerSettings(BaseSettings):
     metrics: MetricsSettings = Field(default_factory=MetricsSettings)
     log: LogSettings = Field(default_factory=LogSettings)
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment first, then the file's values."""
-        return env_settings, init_settings
-
 
 def load_settings(config: Path | None) -> ManagerSettings:
-    """Read the file and the environment.
-
-    Raises:
-        InvalidConfiguration: names the first wrong key, what was found and what is expected.
-    """
-    values = _read_file(config) if config else {}
-    try:
-        return ManagerSettings(**values)
-    except ValidationError as error:
-        raise _first_mistake(error) from error
-    except ValueError as error:  # an environment variable of a whole section that is not JSON
-        raise InvalidConfiguration(ENVIRONMENT_PREFIX, str(error)) from error
-
-
-def _read_file(path: Path) -> dict[str, Any]:
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidConfiguration("--config", f"{path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        line = " ".join(str(error).split())
-        raise InvalidConfiguration("--config", f"{path} is not YAML: {line}") from error
-    if values is None:
-        return {}
-    if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
-        found = type(values).__name__
-        raise InvalidConfiguration("--config", f"found {found} in {path}, expected a mapping")
-    return values
-
-
-def _first_mistake(error: ValidationError) -> InvalidConfiguration:
-    mistake = error.errors(include_url=False)[0]
-    key = ".".join(str(part) for part in mistake["loc"]) or "configuration"
-    if mistake["type"] == "extra_forbidden":
-        return InvalidConfiguration(
-            key, "found an unknown key, expected one of the documented ones"
-        )
-    expected = mistake["msg"].removeprefix("Value error, ")
-    if key.endswith(".url"):  # may hold a password
-        return InvalidConfiguration(key, f"found something else, expected: {expected}")
-    return InvalidConfiguration(key, f"found {mistake['input']!r}, expected: {expected}")
+    """Read the file and the environment. Raises InvalidConfiguration naming the key."""
+    return load(ManagerSettings, config)

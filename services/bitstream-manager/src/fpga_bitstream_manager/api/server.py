@@ -16,13 +16,13 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
 from prometheus_client import start_http_server
 
-from fpga_bitstream_manager.addresses import split_address
 from fpga_bitstream_manager.api.app import create_app
 from fpga_bitstream_manager.api.connections import PatientWorker
 from fpga_bitstream_manager.ledger.migration import wait_until_current
 from fpga_bitstream_manager.services import Services
 from fpga_bitstream_manager.settings import ManagerSettings
 from fpga_common.observability.logging import get_logger
+from fpga_common.settings.addresses import split_address
 
 log = get_logger(__name__)
 

@@ -9,7 +9,6 @@ from typing import Final
 
 from prometheus_client import start_http_server
 
-from fpga_bitstream_manager.addresses import split_address
 from fpga_bitstream_manager.agents import AgentConnector
 from fpga_bitstream_manager.cluster import open_cluster
 from fpga_bitstream_manager.ledger import Ledger, LedgerUnavailable
@@ -24,6 +23,7 @@ from fpga_bitstream_manager.tasks.app import sending_app
 from fpga_bitstream_manager.tasks.dispatching import CeleryDispatcher
 from fpga_bitstream_manager.tasks.notices import RedisNotices
 from fpga_common.observability.logging import get_logger
+from fpga_common.settings.addresses import split_address
 
 log = get_logger(__name__)
 

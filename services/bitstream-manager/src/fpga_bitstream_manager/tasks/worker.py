@@ -17,7 +17,6 @@ from celery.worker.consumer import Consumer
 from celery.worker.state import maybe_shutdown
 from prometheus_client import start_http_server
 
-from fpga_bitstream_manager.addresses import split_address
 from fpga_bitstream_manager.agents import AgentConnector
 from fpga_bitstream_manager.ledger import Ledger, LedgerUnavailable
 from fpga_bitstream_manager.ledger.migration import wait_until_current
@@ -29,6 +28,7 @@ from fpga_bitstream_manager.tasks.execution import Executor, Means
 from fpga_bitstream_manager.tasks.leases import Leases
 from fpga_bitstream_manager.tasks.notices import RedisNotices
 from fpga_common.observability.logging import get_logger
+from fpga_common.settings.addresses import split_address
 
 log = get_logger(__name__)
 
