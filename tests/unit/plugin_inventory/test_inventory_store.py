@@ -397,3 +397,31 @@ def test_a_reading_that_breaks_makes_its_card_unhealthy_with_the_reason(
         wait_for(lambda: store.snapshot().cards[0].health.status is HealthStatus.HEALTHY)
     finally:
         store.stop()
+
+
+class HangingBackend:
+    """Finds many cards, and no reading of any returns before ``go`` is set."""
+
+    name = "hanging"
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+
+    def discover(self) -> tuple[FoundCard, ...]:
+        return tuple(FoundCard(f"0000:{bus:02x}:00.0", self.name, ()) for bus in range(40))
+
+    def probe(self, found: FoundCard) -> Reading:
+        self.go.wait(60.0)
+        return Reading(Card(found.id, self.name, "model"), ())
+
+
+def test_the_start_leaves_out_no_card_however_many_hang() -> None:
+    backend = HangingBackend()
+    store = InventoryStore([backend], interval_seconds=0.05, deadline_seconds=0.2)
+    store.start()
+    try:
+        statuses = [card.health.status for card in store.snapshot().cards]
+        assert statuses == [HealthStatus.UNHEALTHY] * 40
+    finally:
+        backend.go.set()
+        store.stop()

@@ -11,7 +11,7 @@ NEVER_AGAIN_SECONDS: Final = 3600.0
 
 
 def read_once(host_root: Path, *, deadline_seconds: float = 2.0) -> tuple[Card, ...]:
-    """Every card below ``host_root``, sorted by id; takes at most two deadlines."""
+    """Every card below ``host_root``, sorted by id; takes at most three deadlines."""
     store = InventoryStore(
         default_backends(host_root),
         interval_seconds=NEVER_AGAIN_SECONDS,

@@ -21,6 +21,9 @@ log = get_logger(__name__)
 __all__ = ["InventoryStore", "Snapshot"]
 
 STOP_SECONDS: Final = 1.0
+FIRST_DEADLINES: Final = 2.0
+"""Deadlines that the start waits for the cards: a thread may begin late on a busy machine."""
+
 _SUPERVISIONS_PER_DEADLINE: Final = 8
 
 
@@ -57,14 +60,12 @@ class InventoryStore:
         )
 
     def start(self) -> None:
-        """Start reading; returns after the first reading of every card, or its deadline."""
+        """Start reading; returns once every card was read or hangs, so that each is listed."""
         self._discovery.start()
         self._supervisor.start()
         if self._discovery.wait_for_first(self._deadline):
-            end = time.monotonic() + self._deadline
-            for watch in self._current_watches():
-                watch.reading.wait_for_first(max(0.0, end - time.monotonic()))
-            self._supervise_once()
+            with self._changed:
+                self._changed.wait_for(self._all_known, FIRST_DEADLINES * self._deadline)
 
     def stop(self) -> None:
         """Stop reading and wait for the threads, except those that a card holds up."""
@@ -173,6 +174,9 @@ class InventoryStore:
                 del self._watches[card_id]
             if expired:
                 self._publish()
+
+    def _all_known(self) -> bool:
+        return all(watch.card is not None for watch in self._watches.values())
 
     def _current_watches(self) -> tuple[Watch, ...]:
         with self._changed:
