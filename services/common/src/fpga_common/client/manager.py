@@ -239,7 +239,7 @@ class ManagerClient:
                     response.read()
                     raise _problem(response)
                 yield from parse_events(response.iter_lines(), keep_comments=keep_comments)
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             raise ManagerUnavailable(f"manager at {self._url}: {error}") from error
 
     # plumbing
@@ -300,7 +300,7 @@ class ManagerClient:
                 headers=self._headers | (headers or {}),
                 timeout=self._timeout,
             )
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             raise ManagerUnavailable(f"manager at {self._url}: {error}") from error
         if response.status_code >= 400:
             raise _problem(response)
