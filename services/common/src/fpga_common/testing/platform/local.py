@@ -2,11 +2,13 @@
 
 import shutil
 import tempfile
+import threading
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
+from typing import Final
 
 from fpga_common.client import ManagerClient
 from fpga_common.testing.platform.layout import (
@@ -21,7 +23,8 @@ from fpga_common.testing.processes import Process
 from fpga_common.testing.redis_server import RedisServer
 from fpga_common.testing.waiting import free_port, listening, wait_for
 
-MANAGER = "fpga-bitstream-manager"
+MANAGER: Final = "fpga-bitstream-manager"
+START_SECONDS: Final = 90.0
 
 
 class SetupFailed(Exception):
@@ -32,7 +35,8 @@ class LocalPlatform:
     """A running platform below ``folder`` (a private temporary one by default).
 
     ``api_port`` and ``web_port`` are wishes: another free port is taken when they are in use.
-    Nothing stays running or lies around after ``stop``, unless ``folder`` was given.
+    Nothing stays running or lies around after ``stop``, unless ``folder`` was given. Once
+    ``cancelled`` is set, ``start`` ends what it began and raises Cancelled.
     """
 
     def __init__(
@@ -46,8 +50,10 @@ class LocalPlatform:
         web_port: int | None = None,
         with_web: bool = True,
         database_url: str | None = None,
+        cancelled: threading.Event | None = None,
     ) -> None:
         self._stack = ExitStack()
+        self._cancelled = cancelled or threading.Event()
         self._own_folder = folder is None
         self._folder = folder or Path(tempfile.mkdtemp(prefix="fpga-platform-"))
         self._sockets = Path(tempfile.mkdtemp(prefix="fp"))
@@ -93,7 +99,7 @@ class LocalPlatform:
         """Start everything and wait until nodes are registered and reported.
 
         Raises:
-            SetupFailed, ProcessEnded, TimeoutError: after everything was ended again.
+            SetupFailed, ProcessEnded, TimeoutError, Cancelled: after everything was ended again.
         """
         try:
             self._bootstrap()
@@ -154,32 +160,32 @@ class LocalPlatform:
 
     def _wait_ready(self) -> None:
         if self._migration is not None:
-            _require_success(self._migration)
-        wait_for(lambda: self._answers(self.api_url), timeout=60, what="an answer of the API")
+            self._require_success(self._migration)
+        self._wait(lambda: self._answers(self.api_url), "an answer of the API")
         if self._with_web:
-            wait_for(
-                lambda: self._answers(self.console_url), timeout=60, what="an answer of the console"
-            )
+            self._wait(lambda: self._answers(self.console_url), "an answer of the console")
         for node in self.nodes.values():
-            node.wait_registered(60)
+            node.wait_registered(START_SECONDS, self._cancelled)
         expected = {
             (node.name, card.region_id) for node in self.nodes.values() for card in node.host.cards
         }
         with self.client() as client:
-            wait_for(
+            self._wait(
                 lambda: {(device.node, device.id) for device in client.devices()} == expected,
-                timeout=60,
-                what="every device in the manager",
+                "every device in the manager",
             )
+
+    def _wait(self, condition: Callable[[], bool], what: str) -> None:
+        wait_for(condition, timeout=START_SECONDS, what=what, cancelled=self._cancelled)
 
     def _answers(self, url: str) -> bool:
         for process in self.processes.values():
             process.require_running()
-        port = int(url.rsplit(":", 1)[1])
-        if not listening(port):
+        try:
+            with urllib.request.urlopen(f"{url}/healthz", timeout=5) as answer:  # noqa: S310
+                return bool(answer.status == 200)
+        except OSError:
             return False
-        with urllib.request.urlopen(f"{url}/healthz", timeout=5) as answer:  # noqa: S310
-            return bool(answer.status == 200)
 
     def _bootstrap(self) -> None:
         nodes = [word for name in self._node_names for word in ("--node", name)]
@@ -195,7 +201,12 @@ class LocalPlatform:
             "localhost",
             *nodes,
         )
-        _require_success(bootstrap)
+        self._require_success(bootstrap)
+
+    def _require_success(self, process: Process) -> None:
+        self._wait(lambda: not process.running, f"the end of {process.name}")
+        if process.returncode != 0:
+            raise SetupFailed(f"{process.name} failed with {process.returncode}:\n{process.tail()}")
 
     def _launch(self, name: str, script: str, *arguments: str) -> Process:
         process = Process(
@@ -232,11 +243,6 @@ class LocalPlatform:
         traceback: TracebackType | None,
     ) -> None:
         self.stop()
-
-
-def _require_success(process: Process) -> None:
-    if process.wait(120) != 0:
-        raise SetupFailed(f"{process.name} failed with {process.returncode}:\n{process.tail()}")
 
 
 def _preferred(port: int | None) -> int:

@@ -1,5 +1,6 @@
 """One simulated node: cards, a FakeKubelet and the real node plugin as a process."""
 
+import threading
 from pathlib import Path
 
 from fpga_common.domain.names import DEFAULT_RESOURCE
@@ -80,12 +81,18 @@ class SimulatedNode:
         if plugin is not None:
             plugin.stop()
 
-    def wait_registered(self, timeout: float = 30.0) -> None:
-        """Wait until the kubelet can allocate every card. Raises ProcessEnded, TimeoutError."""
+    def wait_registered(
+        self, timeout: float = 30.0, cancelled: threading.Event | None = None
+    ) -> None:
+        """Wait until the kubelet can allocate every card.
+
+        Raises ProcessEnded, TimeoutError, Cancelled.
+        """
         wait_for(
             lambda: self.allocatable() == len(self.host.cards),
             timeout=timeout,
             what=f"{self.name} offering {len(self.host.cards)} devices",
+            cancelled=cancelled,
         )
 
     def allocatable(self, resource: str = DEFAULT_RESOURCE) -> int:
