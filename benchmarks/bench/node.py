@@ -11,6 +11,7 @@ from pathlib import Path
 import grpc
 
 from bench.figures import Figure, median, percentile
+from bench.product import installed_plugin
 from fpga_common.domain.names import DEFAULT_RESOURCE
 from fpga_common.testing.platform import SimulatedNode
 from fpga_common.testing.platform.layout import Layout, console_script
@@ -29,7 +30,13 @@ def simulated_node() -> Iterator[SimulatedNode]:
     folder = Path(tempfile.mkdtemp(prefix="fpb"))
     layout = Layout(folder)
     _bootstrap(layout, "bench")
-    node = SimulatedNode(layout, "bench", sockets=folder / "s", profiles=("pac-a10",) * CARDS)
+    node = SimulatedNode(
+        layout,
+        "bench",
+        sockets=folder / "s",
+        profiles=("pac-a10",) * CARDS,
+        plugin_command=installed_plugin(),
+    )
     try:
         node.kubelet.start()
         yield node

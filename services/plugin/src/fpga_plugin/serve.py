@@ -37,6 +37,7 @@ from fpga_plugin.programmers.registry import Programmers
 from fpga_plugin.report.document import Document, NodeState
 from fpga_plugin.report.facts import advertised_address, node_facts
 from fpga_plugin.report.reporter import ReportChannel, Reporter
+from fpga_plugin.scheduling import answer_quickly
 from fpga_plugin.settings import PluginSettings
 from fpga_plugin.state.lock import StateUnusable, locked_state
 from fpga_plugin.without_kubelet import NoKubelet
@@ -80,6 +81,7 @@ def run(settings: PluginSettings) -> int:
     Raises InvalidConfiguration before anything is started.
     """
     share_memory_pools()
+    answer_quickly()
     configure_logging(level=settings.log.level, log_format=settings.log.format)
     require_safe(settings.agent)
     with _ended_by_signal() as ended:

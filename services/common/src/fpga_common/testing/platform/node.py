@@ -20,7 +20,8 @@ from fpga_common.testing.waiting import free_port, wait_for
 class SimulatedNode:
     """A node named ``name`` with the given card profiles.
 
-    ``start`` starts the kubelet and the plugin and returns at once; ``wait_registered`` waits.
+    ``plugin_command`` is by default the one beside the running interpreter. ``start`` starts the
+    kubelet and the plugin and returns at once; ``wait_registered`` waits.
     """
 
     def __init__(
@@ -32,8 +33,10 @@ class SimulatedNode:
         profiles: tuple[str, ...] = ("pac-a10", "pac-a10"),
         manager_url: str = "",
         programming_seconds: float = 1.0,
+        plugin_command: str | None = None,
     ) -> None:
         self.name = name
+        self._plugin_command = plugin_command or console_script("fpga-plugin")
         self._layout = layout
         folder = layout.node(name)
         self.host = SimulatedHost(folder / "host")
@@ -69,7 +72,7 @@ class SimulatedNode:
         """Start the plugin's process."""
         self.plugin = Process(
             f"plugin of {self.name}",
-            [console_script("fpga-plugin"), "serve", "--config", str(self._configuration)],
+            [self._plugin_command, "serve", "--config", str(self._configuration)],
             log=self._layout.logs / f"plugin-{self.name}.log",
             unset=OUR_VARIABLES,
         )
