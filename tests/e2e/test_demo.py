@@ -8,6 +8,8 @@ import sys
 import uuid
 from pathlib import Path
 
+import pytest
+
 from fpga_common.testing.waiting import wait_for
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -71,20 +73,47 @@ def test_the_demo_tells_its_story_ends_well_and_leaves_nothing() -> None:
         folder.rmdir()
 
 
+def read_until(demo: subprocess.Popen[str], text: str) -> str:
+    assert demo.stdout is not None
+    lines: list[str] = []
+    for line in demo.stdout:
+        lines.append(line)
+        if text in line:
+            break
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("moment", ["starting API", "Upload a bitstream"])
+def test_a_demo_that_is_interrupted_leaves_nothing(moment: str, number: signal.Signals) -> None:
+    marker = uuid.uuid4().hex
+    folder = short_folder(marker)
+    demo = start_demo(folder, marker)
+    try:
+        read_until(demo, moment)
+        demo.send_signal(number)
+        rest, _ = demo.communicate(timeout=60)
+        assert demo.returncode == 130, rest
+        assert "Traceback" not in rest
+        require_nothing_left(folder, marker)
+    finally:
+        if demo.poll() is None:
+            demo.kill()
+            demo.wait(10)
+        folder.rmdir()
+
+
 def test_the_demo_stays_up_until_ctrl_c_and_then_leaves_nothing() -> None:
     marker = uuid.uuid4().hex
     folder = short_folder(marker)
     demo = start_demo(folder, marker)
-    lines: list[str] = []
     try:
-        assert demo.stdout is not None
-        for line in demo.stdout:
-            lines.append(line)
-            if "Ctrl-C ends everything" in line:
-                break
+        told = read_until(demo, "Ctrl-C ends everything")
+        another = next(line for line in told.splitlines() if "to load" in line).split()[-1]
+        assert Path(another).is_file()
         demo.send_signal(signal.SIGINT)
         rest, _ = demo.communicate(timeout=60)
-        assert demo.returncode == 0, "".join(lines) + rest
+        assert demo.returncode == 0, told + rest
         require_nothing_left(folder, marker)
     finally:
         if demo.poll() is None:

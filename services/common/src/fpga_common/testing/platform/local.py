@@ -19,9 +19,10 @@ from fpga_common.testing.platform.layout import (
     write_configuration,
 )
 from fpga_common.testing.platform.node import SimulatedNode
+from fpga_common.testing.platform.ports import PortClaims
 from fpga_common.testing.processes import Process
 from fpga_common.testing.redis_server import RedisServer
-from fpga_common.testing.waiting import free_port, listening, wait_for
+from fpga_common.testing.waiting import wait_for
 
 MANAGER: Final = "fpga-bitstream-manager"
 START_SECONDS: Final = 90.0
@@ -58,8 +59,9 @@ class LocalPlatform:
         self._folder = folder or Path(tempfile.mkdtemp(prefix="fpga-platform-"))
         self._sockets = Path(tempfile.mkdtemp(prefix="fp"))
         self.layout = Layout(self._folder)
-        self.api_port = _preferred(api_port)
-        self.web_port = _preferred(web_port)
+        self._claims = PortClaims()
+        self.api_port = self._claims.claim(api_port)
+        self.web_port = self._claims.claim(web_port)
         self._with_web = with_web
         self._database_url = database_url
         self._node_names = tuple(nodes)
@@ -229,6 +231,7 @@ class LocalPlatform:
         try:
             self._stack.close()
         finally:
+            self._claims.release()
             shutil.rmtree(self._sockets, ignore_errors=True)
             if self._own_folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
@@ -243,9 +246,3 @@ class LocalPlatform:
         traceback: TracebackType | None,
     ) -> None:
         self.stop()
-
-
-def _preferred(port: int | None) -> int:
-    if port is None or listening(port):
-        return free_port()
-    return port
