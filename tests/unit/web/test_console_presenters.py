@@ -258,7 +258,7 @@ def test_a_load_is_offered_where_it_can_succeed(state: RegionState, loadable: bo
 )
 def test_the_confirmation_names_who_holds_the_device(index: int, waits: bool, said: str) -> None:
     device = seed.devices(NOW)[index]
-    shown = device_detail.confirmation(device, seed.bitstreams(NOW)[1], NAMES, waits=waits)
+    shown = device_detail.confirmation(device, seed.bitstreams(NOW)[1], NAMES, NOW, waits=waits)
     assert shown.consequence.startswith(said)
     assert shown.new_afu_id == seed.SORT
     assert shown.same is (index == 1)
@@ -392,6 +392,50 @@ def test_a_load_that_is_tried_again_begins_its_timeline_anew() -> None:
     load.attempt = 2
     load.progress.phase = Phase.FETCHING
     assert _states(load)[1:3] == ["Fetching:current", "Checking:pending"]
+
+
+def test_the_history_leaves_out_what_only_repeats() -> None:
+    load = seed.load(3, LoadState.SUCCEEDED, NOW, minutes=95, seconds=4.1)
+    told = [line.sequence for line in loads.history(load, NOW)]
+    first, *later = load.history
+    load.history = [first, first.model_copy(update={"percent": 50.0}), *later]
+    assert [line.sequence for line in loads.history(load, NOW)] == told
+
+
+def test_a_name_at_the_beginning_of_a_sentence_keeps_its_letters() -> None:
+    assert figures.sentence("sim-a has no device 'x'") == "sim-a has no device 'x'"
+    assert figures.sentence("0000:5e:00.0-r0 is held") == "0000:5e:00.0-r0 is held"
+    assert figures.sentence("magic: not a GBS") == "Magic: not a GBS"
+
+
+def test_an_afu_that_several_bitstreams_hold_has_only_the_name_that_they_share() -> None:
+    older, newer, other = (
+        seed.bitstream(number, name, seed.N3000, seed.NLB0, NOW, version=version)
+        for number, name, version in ((1, "nlb0", "1.3"), (2, "nlb0", "1.4"), (3, "copy", None))
+    )
+    assert figures.afu_names([newer]) == {seed.NLB0: "nlb0@1.4"}
+    assert figures.afu_names([older, newer]) == {seed.NLB0: "nlb0"}
+    assert figures.afu_names([older, newer, other]) == {}
+
+
+def test_further_names_of_a_content_are_told() -> None:
+    item = seed.bitstream(1, "nlb0", seed.N3000, seed.NLB0, NOW, version="1.4")
+    item.references = ["loopback", "nlb0", "nlb0@1.4"]
+    assert bitstreams.rows([item], NOW)[0].also == ("loopback",)
+
+
+@pytest.mark.parametrize(
+    ("source", "label"), [("journal", "a pod"), ("open", "a process outside Kubernetes")]
+)
+def test_a_holder_without_a_name_is_told_in_words(source: str, label: str) -> None:
+    device = seed.devices(NOW)[0]
+    assert device.holder is not None
+    device.holder = device.holder.model_copy(update={"pod": None, "source": source})
+    shown = devices.holder(device.holder, NOW)
+    assert shown is not None
+    assert shown.label == label
+    confirmed = device_detail.confirmation(device, seed.bitstreams(NOW)[1], NAMES, NOW, waits=True)
+    assert confirmed.consequence.startswith(figures.sentence(label))
 
 
 def test_a_problem_becomes_lines_with_expected_and_actual() -> None:

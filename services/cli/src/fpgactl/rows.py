@@ -154,7 +154,7 @@ def _holder(holder: AllocationRef | None) -> str:
     if holder is None:
         return NONE
     if holder.pod is None:
-        return f"({holder.source})"
+        return "(not a pod)" if holder.source == "open" else "(unnamed pod)"
     return f"{holder.namespace or 'default'}/{holder.pod}"
 
 

@@ -13,7 +13,7 @@ from fpga_web.presenters.moments import Moment, moment
 
 @dataclass(frozen=True, slots=True)
 class BitstreamRow:
-    """One line of the list."""
+    """One line of the list. ``also`` are further names of the same content."""
 
     digest: str
     name: str
@@ -23,6 +23,7 @@ class BitstreamRow:
     format: str
     size: str
     devices: int
+    also: tuple[str, ...]
     uploaded_by: str
     uploaded: Moment | None
     warnings: tuple[str, ...]
@@ -90,9 +91,16 @@ def _row(item: Bitstream, now: datetime) -> BitstreamRow:
         format=item.format.value.upper(),
         size=size(item.size_bytes),
         devices=item.devices,
+        also=_other_names(item),
         uploaded_by=item.uploaded_by,
         uploaded=moment(item.uploaded_at, now),
         warnings=tuple(
             check.message for check in item.checks if check.outcome is not CheckOutcome.OK
         ),
     )
+
+
+def _other_names(item: Bitstream) -> tuple[str, ...]:
+    """Further names of the same content; the bare name of a version is none."""
+    own = {item.name, bitstream_name(item)}
+    return tuple(name for name in item.references if name not in own)

@@ -10,7 +10,7 @@ from fpga_common.contract.inventory import LinkDocument, ReasonDocument
 from fpga_common.contract.nodes import Device
 from fpga_common.domain.card import RegionState
 from fpga_web.presenters import figures
-from fpga_web.presenters.devices import DeviceRow, afu_name, row
+from fpga_web.presenters.devices import DeviceRow, afu_name, holder, row
 from fpga_web.presenters.moments import Moment, moment_of_epoch
 from fpga_web.presenters.status import HEALTH, Status
 
@@ -100,11 +100,11 @@ def why_not_loadable(device: Device) -> str:
 
 
 def confirmation(
-    device: Device, bitstream: Bitstream, names: Mapping[str, str], *, waits: bool
+    device: Device, bitstream: Bitstream, names: Mapping[str, str], now: datetime, *, waits: bool
 ) -> Confirmation:
     """What is named before a load is asked for."""
-    held = device.holder
-    holder = f"{held.namespace}/{held.pod}" if held and held.pod else (held.source if held else "")
+    held = holder(device.holder, now)
+    holder_words = held.label if held else ""
     return Confirmation(
         node=device.node,
         device=device.id,
@@ -115,8 +115,8 @@ def confirmation(
         new_afu=bitstream.afu_name or bitstream.name,
         new_afu_id=bitstream.afu_id or "",
         same=bitstream.afu_id is not None and bitstream.afu_id == device.afu_id,
-        holder=holder,
-        consequence=_consequence(device, holder, waits=waits),
+        holder=holder_words,
+        consequence=figures.sentence(_consequence(device, holder_words, waits=waits)),
     )
 
 

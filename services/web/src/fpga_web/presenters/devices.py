@@ -14,6 +14,10 @@ from fpga_web.presenters.status import REGION, Status, health
 
 ROWS_A_PAGE: Final = 100
 TEMPERATURE: Final = "temperature_celsius"
+_WITHOUT_NAME: Final = {
+    False: ("a pod", "handed out; the kubelet does not name the pod yet"),
+    True: ("a process outside Kubernetes", "it has the device open"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +131,7 @@ def holder(found: AllocationRef | None, now: datetime) -> Holder | None:
         return None
     since = moment(found.since, now)
     if found.pod is None:
-        return Holder(
-            "outside Kubernetes" if found.source == "open" else "a pod", found.source, since
-        )
+        return Holder(*_WITHOUT_NAME[found.source == "open"], since)
     label = f"{found.namespace}/{found.pod}" if found.namespace else found.pod
     return Holder(label, f"container {found.container}" if found.container else "", since)
 

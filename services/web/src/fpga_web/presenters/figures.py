@@ -45,9 +45,17 @@ def degraded(document: LinkDocument) -> bool:
 
 
 def afu_names(bitstreams: Iterable[Bitstream]) -> dict[str, str]:
-    """Names of AFUs by id, from the bitstreams that hold them; the newest name wins."""
-    ordered = sorted(bitstreams, key=lambda bitstream: bitstream.uploaded_at)
-    return {item.afu_id: bitstream_name(item) for item in ordered if item.afu_id}
+    """Names of AFUs by id, from the bitstreams that hold them.
+
+    Several bitstreams may hold one AFU, and a card does not say which of them it was given: what
+    their names have in common is its name, and where that is nothing it has none.
+    """
+    holding: dict[str, list[Bitstream]] = {}
+    for bitstream in bitstreams:
+        if bitstream.afu_id:
+            holding.setdefault(bitstream.afu_id, []).append(bitstream)
+    found = {afu_id: _common_name(items) for afu_id, items in holding.items()}
+    return {afu_id: name for afu_id, name in found.items() if name}
 
 
 def bitstream_name(bitstream: Bitstream) -> str:
@@ -61,8 +69,17 @@ def plural(number: int, one: str, many: str | None = None) -> str:
 
 
 def sentence(text: str) -> str:
-    """``text`` with its first letter large, as a heading or paragraph begins."""
-    return text[:1].upper() + text[1:]
+    """``text`` with its first letter large, as a paragraph begins; a first name stays as it is."""
+    first = text.partition(" ")[0].rstrip(":,;.")
+    return text[:1].upper() + text[1:] if first.isalpha() else text
+
+
+def _common_name(bitstreams: Iterable[Bitstream]) -> str:
+    found = list(bitstreams)
+    for names in ({bitstream_name(item) for item in found}, {item.name for item in found}):
+        if len(names) == 1:
+            return names.pop()
+    return ""
 
 
 def _lanes(speed: float | None, width: int | None) -> str:

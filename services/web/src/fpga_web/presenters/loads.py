@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Final
 
 from fpga_common.contract.loads import Load, LoadAttempt, LoadDetail, LoadEvent
@@ -110,8 +111,13 @@ def attempts(found: Sequence[LoadAttempt], now: datetime) -> tuple[Attempt, ...]
 
 
 def history(load: LoadDetail, now: datetime) -> tuple[HistoryLine, ...]:
-    """What happened, newest first."""
-    return tuple(_line(event, now) for event in reversed(load.history))
+    """What happened, newest first; what only repeats the line before it is left out."""
+    told = [
+        event
+        for before, event in pairwise((None, *load.history))
+        if event is not None and (before is None or _said(event) != _said(before))
+    ]
+    return tuple(_line(event, now) for event in reversed(told))
 
 
 def short_id(identifier: str) -> str:
@@ -128,6 +134,10 @@ def _attempt(found: LoadAttempt, now: datetime) -> Attempt:
         outcome=found.outcome.value if found.outcome else "running",
         error=found.error.message if found.error else "",
     )
+
+
+def _said(event: LoadEvent) -> tuple[object, ...]:
+    return (event.state, event.attempt, event.phase, event.message, event.actor)
 
 
 def _line(event: LoadEvent, now: datetime) -> HistoryLine:

@@ -111,7 +111,7 @@ def _confirmation(node: str, device: str, error: ErrorView | None) -> Response:
     response = page(
         "confirm_load",
         confirmation=device_detail.confirmation(
-            found, chosen, names, waits=_if_busy() is IfBusy.WAIT
+            found, chosen, names, now(), waits=_if_busy() is IfBusy.WAIT
         ),
         blocked=device_detail.why_not_loadable(found) or _unfit(chosen, found),
         if_busy=_if_busy().value,
