@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
-from redis import Redis
 from sqlalchemy import update
 
 from fpga_bitstream_manager.access.idempotency import (
@@ -15,17 +14,19 @@ from fpga_bitstream_manager.access.idempotency import (
 )
 from fpga_bitstream_manager.clock import utc_now
 from fpga_bitstream_manager.ledger import IdempotencyRow, Ledger, NodeRow
+from fpga_bitstream_manager.memory import open_redis
 from fpga_bitstream_manager.nodes.heartbeats import Heartbeats
 from fpga_bitstream_manager.reconciler.lease import ReconcilerLease
 from fpga_bitstream_manager.reconciler.staleness import mark_stale
+from fpga_bitstream_manager.settings import RedisSettings
 from fpga_common.testing.waiting import free_port
 from support.loads_bench import NODE
 
 
 def turned(ledger: Ledger, at: datetime) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    heartbeats = Heartbeats(Redis(port=free_port()), ledger)
-    with ledger.transaction() as session:
-        found = mark_stale(session, heartbeats.last_seen(), at)
+    settings = RedisSettings(url=f"redis://127.0.0.1:{free_port()}/0")
+    with open_redis(settings) as absent, ledger.transaction() as session:
+        found = mark_stale(session, Heartbeats(absent, ledger).last_seen(), at)
     return found.gone, found.returned
 
 
