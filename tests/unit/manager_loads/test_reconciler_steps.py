@@ -23,6 +23,11 @@ from fpga_common.testing.waiting import free_port
 from support.loads_bench import NODE
 
 
+def heard_of(ledger: Ledger, at: datetime) -> None:
+    with ledger.transaction() as session:
+        session.execute(update(NodeRow).values(last_seen_at=at))
+
+
 def turned(ledger: Ledger, at: datetime) -> tuple[tuple[str, ...], tuple[str, ...]]:
     settings = RedisSettings(url=f"redis://127.0.0.1:{free_port()}/0")
     with open_redis(settings) as absent, ledger.transaction() as session:
@@ -32,11 +37,11 @@ def turned(ledger: Ledger, at: datetime) -> tuple[tuple[str, ...], tuple[str, ..
 
 def test_a_node_unheard_of_for_90_seconds_is_stale_until_it_is_heard_of(ledger: Ledger) -> None:
     now = datetime.now(UTC)
+    heard_of(ledger, now)
     assert turned(ledger, now + timedelta(seconds=80)) == ((), ())
     assert turned(ledger, now + timedelta(seconds=100)) == ((NODE,), ())
     assert turned(ledger, now + timedelta(seconds=100)) == ((), ())
-    with ledger.transaction() as session:
-        session.execute(update(NodeRow).values(last_seen_at=now + timedelta(seconds=99)))
+    heard_of(ledger, now + timedelta(seconds=99))
     assert turned(ledger, now + timedelta(seconds=100)) == ((), (NODE,))
 
 
